@@ -1,0 +1,79 @@
+// swift-tools-version: 6.2
+// The modules of the vault, in the order in which a request passes them. A target may import what it
+// names here and nothing else; LayeringTests compares the sources with this list.
+import PackageDescription
+
+/// Every Swift target: language mode 6, strict memory safety, no warning left standing.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func module(_ name: String, imports: [Target.Dependency], resources: [Resource] = []) -> Target {
+  .target(name: name, dependencies: imports, resources: resources, swiftSettings: strict)
+}
+
+func program(_ name: String, imports: [Target.Dependency]) -> Target {
+  .executableTarget(name: name, dependencies: imports, swiftSettings: strict)
+}
+
+func tests(of name: String, imports: [Target.Dependency] = []) -> Target {
+  .testTarget(name: "\(name)Tests", dependencies: [.byName(name: name)] + imports, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "vault",
+  products: [
+    .executable(name: "vaultd", targets: ["vaultd"]),
+    .executable(name: "vault", targets: ["vault"]),
+    .library(name: "VaultClient", targets: ["VaultClient"]),
+  ],
+  targets: [
+    // C libraries: a module map and a header of inline shims each.
+    .target(name: "CLinux"),
+    .target(name: "CJSON"),
+    .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+
+    // What every step speaks of.
+    module("SecretMemory", imports: ["CLinux"]),
+    module("VaultModel", imports: ["SecretMemory"]),
+    module("VaultCrypto", imports: ["VaultModel", "SecretMemory", "COpenSSL"]),
+
+    // Frame, call, reply.
+    module("VaultWire", imports: ["VaultModel", "SecretMemory", "CJSON"]),
+
+    // The vault.
+    module("VaultCore", imports: ["VaultModel", "SecretMemory", "VaultCrypto"]),
+
+    // The stores.
+    module("GLibLoop", imports: ["VaultModel", "SecretMemory", "CSecret"]),
+    module(
+      "SecretServiceStore", imports: ["VaultCore", "GLibLoop", "CSecret", "VaultModel", "SecretMemory"]),
+    module("Database", imports: ["VaultModel", "CSQLite"]),
+    module("StateStore", imports: ["VaultCore", "Database", "VaultModel"]),
+    module(
+      "FileStore",
+      imports: ["VaultCore", "VaultCrypto", "Database", "CLinux", "VaultModel", "SecretMemory"]),
+
+    // Listener, connection, and what the process owes the system.
+    module(
+      "VaultDaemon",
+      imports: ["VaultWire", "VaultCore", "GLibLoop", "CLinux", "VaultModel", "SecretMemory"]),
+
+    // The other end of the socket.
+    module("VaultClient", imports: ["VaultWire", "CLinux", "VaultModel", "SecretMemory"]),
+
+    program(
+      "vaultd",
+      imports: [
+        "VaultDaemon", "VaultCore", "SecretServiceStore", "StateStore", "FileStore", "GLibLoop", "VaultModel",
+      ]),
+    program("vault", imports: ["VaultClient", "VaultWire", "VaultModel", "SecretMemory", "CLinux"]),
+  ],
+  cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,28 @@
+#include "clinux_memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MLOCK_ONFAULT
+#define MLOCK_ONFAULT 0x01
+#endif
+
+void *clinux_secret_map(size_t size, bool *locked) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *whole = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (whole == MAP_FAILED) return NULL;
+  char *bytes = whole + page;
+  if (mprotect(bytes, size, PROT_READ | PROT_WRITE) != 0) {
+    munmap(whole, size + 2 * page);
+    return NULL;
+  }
+  *locked = mlock2(bytes, size, MLOCK_ONFAULT) == 0;
+  madvise(bytes, size, MADV_DONTDUMP);
+  madvise(bytes, size, MADV_WIPEONFORK);
+  return bytes;
+}
+
+void clinux_secret_unmap(void *bytes, size_t size) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  munmap((char *)bytes - page, size + 2 * page);
+}

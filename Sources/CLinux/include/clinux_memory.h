@@ -1,0 +1,22 @@
+// Memory that is locked, left out of dumps, emptied in a forked child, and wiped.
+#ifndef CLINUX_MEMORY_H
+#define CLINUX_MEMORY_H
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/// Maps `size` bytes (a multiple of the page size) between two guard pages, left out of core dumps and
+/// emptied in a forked child. `*locked` tells whether the kernel also keeps them out of swap: it refuses
+/// past RLIMIT_MEMLOCK. Returns NULL where there is no memory. Give it back with clinux_secret_unmap.
+void *clinux_secret_map(size_t size, bool *locked);
+
+/// Gives back what clinux_secret_map returned for the same `size`. Wipe it first.
+void clinux_secret_unmap(void *bytes, size_t size);
+
+/// Overwrites `count` bytes in a way that the compiler does not remove.
+static inline void clinux_wipe(void *bytes, size_t count) { explicit_bzero(bytes, count); }
+
+#endif

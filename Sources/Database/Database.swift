@@ -1,0 +1,1 @@
+// Database: to be written.

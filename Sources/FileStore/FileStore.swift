@@ -1,0 +1,1 @@
+// FileStore: to be written.

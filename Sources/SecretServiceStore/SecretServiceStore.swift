@@ -1,0 +1,1 @@
+// SecretServiceStore: to be written.

@@ -1,0 +1,1 @@
+// VaultClient: to be written.

@@ -1,0 +1,71 @@
+// The seam between the vault and `state.db`: what is known of keys in the Secret Service, so that "not
+// found" is said only of keys that were never there, and no acknowledged change is forgotten over a restart.
+// Names and numbers only; it never sees a secret.
+
+import VaultModel
+
+/// What is known of one key and account in the Secret Service.
+public struct StateRecord: Hashable, Sendable {
+  /// What was last acknowledged.
+  public enum Standing: Hashable, Sendable {
+    /// The Secret Service has it, as this entry says.
+    case present(Entry)
+    /// Its value is in the file now (a set that the Secret Service could not take); `old` is the copy that the
+    /// Secret Service may still have and that counts no longer.
+    case superseded(old: Entry?)
+    /// It was cleared; a copy may be left in the Secret Service, to be removed when that can be reached.
+    case removed(at: WallTime)
+  }
+
+  /// Key and account.
+  public var id: EntryID
+  /// The version of the last acknowledged change.
+  public var version: Version
+  /// What that change was.
+  public var standing: Standing
+  /// A write that was begun and not yet acknowledged: what the Secret Service has may be this.
+  public var intent: Entry?
+
+  /// A record with these fields.
+  public init(id: EntryID, version: Version, standing: Standing, intent: Entry? = nil) {
+    self.id = id
+    self.version = version
+    self.standing = standing
+    self.intent = intent
+  }
+}
+
+/// `state.db`. Look-ups answer at once; changes return when they are on the disk.
+@VaultActor
+public protocol State: AnyObject, Sendable {
+  /// Whether changes can be kept; the outcome for `set` and `clear` where not.
+  var trouble: VaultError? { get }
+
+  /// The largest version ever given to a change, kept through removals.
+  var highestVersion: Version { get }
+
+  /// Whether a Secret Service ever answered with this state.
+  var providerAnswered: Bool { get }
+
+  /// What is known of a key and account; `nil` where nothing is.
+  func record(_ id: EntryID) throws(VaultError) -> StateRecord?
+
+  /// All records, or those of a namespace.
+  func records(_ namespace: Namespace?) throws(VaultError) -> [StateRecord]
+
+  /// How many keys the Secret Service is known to have.
+  var presentCount: Int { get }
+
+  /// How many removals are outstanding.
+  var removalCount: Int { get }
+
+  /// Keeps a record, in place of the one of the same key and account.
+  func keep(_ record: StateRecord) async throws(VaultError)
+
+  /// Drops a record: nothing is known any more, and nothing is outstanding. `highestVersion` keeps at least
+  /// `version`.
+  func drop(_ id: EntryID, version: Version) async throws(VaultError)
+
+  /// Remembers that a Secret Service answered.
+  func noteProvider() async throws(VaultError)
+}

@@ -1,0 +1,116 @@
+// The seam between the vault and the places that keep tokens. A store keeps what it is given and says the
+// truth about it; which store a request goes to, versions, expiry and leases are the vault's. All calls
+// arrive on the vault's actor; a store does its waiting elsewhere.
+
+import SecretMemory
+import VaultModel
+
+/// What a store can say at once.
+public enum LookUp: Sendable {
+  /// It has the token.
+  case found(Token)
+  /// It was searched and has nothing.
+  case missing
+  /// It cannot say, and asking again later is not going to help this request.
+  case failed(VaultError)
+  /// It has to ask somebody: call `read`.
+  case mustWait
+}
+
+/// How long a store may take, and whether it may ask the user.
+public struct Patience: Sendable {
+  /// The end without a prompt, by the boot clock.
+  public var deadline: BootTime
+  /// The end once a prompt is on the screen.
+  public var promptDeadline: BootTime
+  /// Whether a prompt is allowed at all.
+  public var interactive: Bool
+
+  /// So much patience.
+  public init(deadline: BootTime, promptDeadline: BootTime, interactive: Bool) {
+    self.deadline = deadline
+    self.promptDeadline = promptDeadline
+    self.interactive = interactive
+  }
+}
+
+/// How a write that failed left the store.
+public struct WriteFailure: Error, Sendable {
+  /// The outcome for the caller.
+  public var error: VaultError
+  /// Whether the write was sent and may still take effect.
+  public var mayTakeEffect: Bool
+
+  /// A failure with these fields.
+  public init(_ error: VaultError, mayTakeEffect: Bool = false) {
+    self.error = error
+    self.mayTakeEffect = mayTakeEffect
+  }
+}
+
+/// A place that keeps tokens. Every call ends by its patience's deadline, whatever the place does.
+@VaultActor
+public protocol Store: AnyObject, Sendable {
+  /// Which store this is.
+  nonisolated var name: StoreName { get }
+
+  /// How it is, as far as is known now; asks nobody and answers at once. `entries` and `pending` count what
+  /// the store itself knows.
+  var status: StoreStatus { get }
+
+  /// The largest version that the store has ever been given, as far as it knows; 0 where it doesn't.
+  var highestVersion: Version { get }
+
+  /// Looks without waiting.
+  func lookUp(_ id: EntryID) -> LookUp
+
+  /// Reads a token; `nil` where the store was reached, was unlocked, was searched and has nothing.
+  func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token?
+
+  /// Keeps `secret` under `entry`, in place of what was there. When it returns, the value is as safe as the
+  /// store can make it, and what is read back is equal.
+  func write(_ entry: Entry, _ secret: SharedSecret, _ patience: Patience) async throws(WriteFailure)
+
+  /// Removes every copy; `version` is the version of the removal. Never prompts.
+  /// - Returns: whether there was one.
+  func remove(_ id: EntryID, version: Version, _ patience: Patience) async throws(WriteFailure) -> Bool
+
+  /// The entries of a namespace, or all; in no order. Never prompts.
+  func list(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry]
+
+  /// Forgets everything that it holds in memory of secrets and keys.
+  func forget()
+}
+
+/// The store that is a file of ours, with slots that open it.
+@VaultActor
+public protocol VaultFile: Store {
+  /// Whether there is a vault file, of whatever state.
+  var exists: Bool { get }
+
+  /// Whether the data key is in memory.
+  var isUnlocked: Bool { get }
+
+  /// How many records the file holds, known also while it is locked; `nil` where it can't be told.
+  var recordCount: Int? { get }
+
+  /// Makes the file with one slot. Makes the key file too, where that is named and not there.
+  /// - Throws: `.invalidArgument` where there is a file already, or the key file would be in the data folder.
+  func initialise(_ key: SlotKey) async throws(VaultError)
+
+  /// Brings the data key into memory. `nil` tries the key files and credentials of the slots.
+  func unlock(_ key: SlotKey?) async throws(VaultError)
+
+  /// The slots.
+  func slots() throws(VaultError) -> [Slot]
+
+  /// Adds a slot. Rewrites no record.
+  func addSlot(_ key: SlotKey) async throws(VaultError) -> Slot
+
+  /// Removes a slot.
+  /// - Throws: `.invalidArgument` for the last one or one that is not there.
+  func removeSlot(_ number: Int64) async throws(VaultError)
+
+  /// Authenticates every record.
+  func verify() async throws(VaultError) -> Verification
+}

@@ -1,0 +1,1 @@
+// VaultDaemon: to be written.

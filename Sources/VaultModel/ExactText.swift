@@ -1,0 +1,39 @@
+// Text whose identity is its bytes. Swift compares strings by canonical equivalence, in which `café` in NFC
+// and in NFD are the same; keys and accounts are what their bytes are. Holds no secret.
+
+/// Text that is equal to another only when every byte of its UTF-8 is.
+public struct ExactText: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// The text as it was given.
+  public let text: String
+
+  /// Takes any text.
+  public init(_ text: String) {
+    self.text = text
+  }
+
+  public static func == (left: Self, right: Self) -> Bool {
+    left.text.utf8.elementsEqual(right.text.utf8)
+  }
+
+  /// In the order of the bytes.
+  public static func < (left: Self, right: Self) -> Bool {
+    left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+  }
+
+  public var description: String { text }
+}
+
+extension Unicode.Scalar {
+  /// C0, DEL or C1: what may stand in no key, account or label, and in no line of the log.
+  public var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
+}
+
+extension StringProtocol {
+  /// Whether any scalar is a control character.
+  public var holdsControl: Bool { unicodeScalars.contains(where: \.isControl) }
+}

@@ -1,0 +1,99 @@
+// Every limit of the vault, each with its reason. Nothing else in the project holds a number of this kind;
+// tests stand at each limit and one past it.
+
+/// What the vault accepts, how long it waits, how much it holds.
+public enum Limits {
+  // What is stored.
+
+  /// A key, in bytes of UTF-8: longer than any name in use, short enough for attributes and logs.
+  public static let keyBytes = 255
+  /// An account, in bytes of UTF-8.
+  public static let accountBytes = 255
+  /// A label, in bytes of UTF-8: one line that a person reads in a keyring's window.
+  public static let labelBytes = 1_024
+  /// A secret: 1 MiB. Tokens have a few hundred bytes; what is larger is a file and no session token.
+  public static let secretBytes = 1_048_576
+  /// A passphrase: what scrypt can take is unbounded, what a person types is not.
+  public static let passphraseBytes = 4_096
+  /// A path in a request or on the command line: the system's own PATH_MAX.
+  public static let pathBytes = 4_096
+  /// A point in time, in seconds since 1970: the end of the year 9999, the last that RFC 3339 can write.
+  public static let latestTime: Int64 = 253_402_300_799
+  /// A duration, in seconds: 1,000 years. Added to any time of ours it cannot overflow.
+  public static let longestDuration: Int64 = 31_556_952_000
+
+  // What a client may send.
+
+  /// A frame: 6.5 MiB, a secret of 1 MiB in the longest escapes of JSON (`\u0000`, six bytes a byte) and
+  /// room for the rest.
+  public static let frameBytes = 6_815_744
+  /// A frame up to this size lives in the arena; a larger one gets memory of its own.
+  public static let smallFrameBytes = 65_536
+  /// How many frames larger than that may be on their way at once: four of them are 26 MiB.
+  public static let largeFrames = 4
+  /// Tokens of JSON in one request: the widest method has 13 members.
+  public static let requestTokens = 256
+  /// Tokens of JSON in one reply, as a client reads it: a list of 100,000 entries has about 2,600,000.
+  public static let replyTokens = 16_777_216
+  /// Nesting of JSON: the deepest reply has 4 levels.
+  public static let nesting = 16
+
+  // What a client may take up.
+
+  /// Connections at once: half of the unit's LimitNOFILE, so that stores and the bus always find a descriptor.
+  public static let connections = 2_048
+  /// Seconds from the first byte of a frame to its end.
+  public static let sendSeconds = 10
+  /// Seconds that a client may leave an answer unread.
+  public static let receiveSeconds = 10
+  /// Bytes of answers waiting for one client before it is no longer read from.
+  public static let unsentBytes = 65_536
+
+  // How long a request may take, in seconds; both are settings.
+
+  /// Without a prompt.
+  public static let timeout = 10
+  /// With a prompt on the user's screen.
+  public static let promptTimeout = 60
+  /// The longest either may be set to.
+  public static let longestTimeout = 3_600
+  /// What a client waits beyond the daemon's own limit before it says that no daemon answered.
+  public static let clientGraceSeconds = 5
+  /// How long the command waits for a daemon that it started.
+  public static let startSeconds = 5
+
+  // Renewal, watching and the cache.
+
+  /// Seconds that a lease lasts.
+  public static let leaseSeconds = 60
+  /// Seconds that a caller waits for somebody else's renewal unless it says otherwise.
+  public static let refreshWaitSeconds = 30
+  /// Milliseconds that a value read from the Secret Service is served from memory: gnome-keyring announces no
+  /// change of an item's secret.
+  public static let cacheMilliseconds: Int64 = 1_000
+
+  // The Secret Service.
+
+  /// Calls on the bus at once: 250 went past a bus's own limit of pending replies.
+  public static let busCalls = 64
+
+  // The vault file.
+
+  /// Slots of a vault file.
+  public static let slots = 32
+  /// scrypt's cost N, as its binary logarithm: 2^17 with r = 8 takes 128 MiB and a third of a second.
+  public static let scryptLogN = 17
+  /// The bounds of scrypt's parameters when they are read from a file: below is too weak to be ours, above
+  /// would let a file take all memory. N · r · 128 bytes is at most 256 MiB.
+  public static let scryptLogNRange = 14...18
+  /// scrypt's block size.
+  public static let scryptR = 8
+  /// The one block size that is taken from a file.
+  public static let scryptRRange = 8...8
+  /// scrypt's parallelisation.
+  public static let scryptP = 1
+  /// The bounds of scrypt's parallelisation when it is read from a file.
+  public static let scryptPRange = 1...4
+  /// A key file: 32 random bytes in hexadecimal and a line end; anything larger is no key file.
+  public static let keyFileBytes = 4_096
+}

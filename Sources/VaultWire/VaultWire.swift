@@ -1,0 +1,1 @@
+// VaultWire: to be written.
