@@ -72,8 +72,18 @@ let package = Package(
       "vaultd",
       imports: [
         "VaultDaemon", "VaultCore", "SecretServiceStore", "StateStore", "FileStore", "GLibLoop", "VaultModel",
+        "CLinux",
       ]),
     program("vault", imports: ["VaultClient", "VaultWire", "VaultModel", "SecretMemory", "CLinux"]),
+
+    // Tests: one target a module, and what they share.
+    .target(
+      name: "TestSupport", dependencies: ["VaultCore", "VaultModel", "SecretMemory"],
+      path: "Tests/TestSupport",
+      swiftSettings: strict),
+    tests(of: "SecretMemory"),
+    tests(of: "VaultModel", imports: ["SecretMemory"]),
+    tests(of: "VaultCore", imports: ["TestSupport", "VaultModel", "SecretMemory"]),
   ],
   cxxLanguageStandard: .cxx17
 )

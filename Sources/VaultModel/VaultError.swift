@@ -115,7 +115,8 @@ extension VaultError {
     switch error {
     case .exhausted(let bytes):
       self = .unavailable(
-        store: .vault, reason: "no memory for \(bytes) bytes of a secret; try again when the machine has some")
+        store: .vault, reason: "no memory for \(bytes) bytes of a secret; try again when the machine has some"
+      )
     case .notBase64:
       self = .invalidArgument(
         argument: "secretBase64", reason: "is not Base64 (RFC 4648, section 4, with padding)")

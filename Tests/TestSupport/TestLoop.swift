@@ -1,0 +1,24 @@
+// The vault's actor in tests: a thread of its own takes the place of the daemon's event loop.
+
+import Foundation
+import Synchronization
+import VaultCore
+
+/// Starts the thread that runs the jobs of the vault's actor; once a process. Call it first in every test
+/// that awaits something on that actor.
+public func startVaultActor() {
+  _ = loop
+}
+
+private let loop: Void = {
+  let work = DispatchSemaphore(value: 0)
+  VaultActor.executor.onWork { work.signal() }
+  let thread = Thread {
+    while true {
+      work.wait()
+      while VaultActor.executor.runPending() {}
+    }
+  }
+  thread.stackSize = 8 << 20
+  thread.start()
+}()
