@@ -12,8 +12,8 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func module(_ name: String, imports: [Target.Dependency], resources: [Resource] = []) -> Target {
-  .target(name: name, dependencies: imports, resources: resources, swiftSettings: strict)
+func module(_ name: String, imports: [Target.Dependency], exclude: [String] = []) -> Target {
+  .target(name: name, dependencies: imports, exclude: exclude, swiftSettings: strict)
 }
 
 func program(_ name: String, imports: [Target.Dependency]) -> Target {
@@ -45,7 +45,8 @@ let package = Package(
     module("VaultCrypto", imports: ["VaultModel", "SecretMemory", "COpenSSL"]),
 
     // Frame, call, reply.
-    module("VaultWire", imports: ["VaultModel", "SecretMemory", "CJSON"]),
+    module(
+      "VaultWire", imports: ["VaultModel", "SecretMemory", "CJSON"], exclude: ["org.vaultd.Vault.varlink"]),
 
     // The vault.
     module("VaultCore", imports: ["VaultModel", "SecretMemory", "VaultCrypto"]),

@@ -1,1 +1,0 @@
-// VaultWire: to be written.
