@@ -13,6 +13,8 @@ public struct StateRecord: Hashable, Sendable {
     /// Its value is in the file now (a set that the Secret Service could not take); `old` is the copy that the
     /// Secret Service may still have and that counts no longer.
     case superseded(old: Entry?)
+    /// Nothing: a first write was begun and not acknowledged, see `intent`.
+    case absent
     /// It was cleared; a copy may be left in the Secret Service, to be removed when that can be reached.
     case removed(at: WallTime)
   }
@@ -46,6 +48,9 @@ public protocol State: AnyObject, Sendable {
 
   /// Whether a Secret Service ever answered with this state.
   var providerAnswered: Bool { get }
+
+  /// Whether nothing at all is recorded of any key: the common case where only the file is used.
+  var isEmpty: Bool { get }
 
   /// What is known of a key and account; `nil` where nothing is.
   func record(_ id: EntryID) throws(VaultError) -> StateRecord?

@@ -1,0 +1,107 @@
+// Which store answers for a key (behaviour.md, "The two stores", rules 1, 3 and 4). Decided from what is in
+// memory, in the file and in `state.db`; nobody is asked and nothing is changed.
+
+import VaultModel
+
+/// Who answers a request for a key.
+enum Route {
+  /// It is answered already.
+  case answer(Result<Token, VaultError>)
+  /// The Secret Service answers. `known` is what is recorded of the key; `ifMissing` is the outcome where it
+  /// has nothing, when "not found" would be more than anybody knows.
+  case secretService(known: StateRecord?, ifMissing: VaultError?)
+}
+
+extension Vault {
+  func route(_ id: EntryID) -> Route {
+    let known: StateRecord?
+    do {
+      known = try record(id)
+    } catch {
+      return routeWithoutState(id, trouble: error)
+    }
+    switch file.lookUp(id) {
+    case .found(let token):
+      // Equal: the record in the state is the one that says that the value is in the file.
+      if let known, known.version > token.entry.version {
+        return routeBesideFile(id, known, fileTrouble: nil)
+      }
+      return answer(from: token)
+    case .missing:
+      return routeBesideFile(id, known, fileTrouble: nil)
+    case .failed(let trouble):
+      return routeBesideFile(id, known, fileTrouble: trouble)
+    case .mustWait:
+      return .answer(.failure(.internal(reason: "the vault file did not answer at once")))
+    }
+  }
+
+  /// The state's word on a key; without a look where it knows of none.
+  func record(_ id: EntryID) throws(VaultError) -> StateRecord? {
+    if state.isEmpty { return nil }
+    return try state.record(id)
+  }
+
+  private func answer(from token: Token) -> Route {
+    if preference == .secretService {
+      return .answer(.failure(leftOut(id: token.entry.id, store: .file)))
+    }
+    return .answer(.success(token))
+  }
+
+  /// The file has nothing that counts, or cannot say.
+  private func routeBesideFile(_ id: EntryID, _ known: StateRecord?, fileTrouble: VaultError?) -> Route {
+    switch known?.standing {
+    case .removed:
+      return .answer(.failure(.notFound(id)))
+    case .superseded:
+      return .answer(
+        .failure(
+          fileTrouble
+            ?? .unavailable(
+              store: .file, reason: "the last value of \(id) went into the vault file, which no longer has it"
+            )))
+    case .present(let entry):
+      // The last acknowledged change is in the Secret Service: whatever the file's trouble, it is not about that.
+      guard preference != .file else {
+        return .answer(.failure(leftOut(id: entry.id, store: .secretService)))
+      }
+      return .secretService(known: known, ifMissing: nil)
+    case .absent, nil:
+      // The file may own the key where it has records and cannot be read.
+      let doubt = fileTrouble.flatMap { fileMayHoldRecords ? $0 : nil }
+      if file.exists, file.status.state != .damaged, let doubt, doubt.outcome == .damaged {
+        return .answer(.failure(doubt))
+      }
+      guard preference != .file else {
+        return .answer(.failure(fileTrouble ?? .notFound(id)))
+      }
+      return .secretService(known: known, ifMissing: doubt)
+    }
+  }
+
+  /// `state.db` cannot be read, so nobody knows which copy counts.
+  private func routeWithoutState(_ id: EntryID, trouble: VaultError) -> Route {
+    switch preference {
+    case .secretService: .secretService(known: nil, ifMissing: trouble)
+    case .auto: .answer(.failure(trouble))
+    case .file:
+      switch file.lookUp(id) {
+      case .found(let token): answer(from: token)
+      case .missing: .answer(.failure(.notFound(id)))
+      case .failed(let error): .answer(.failure(error))
+      case .mustWait: .answer(.failure(.internal(reason: "the vault file did not answer at once")))
+      }
+    }
+  }
+
+  /// Whether the vault file may hold records: it does, or it can't be told.
+  var fileMayHoldRecords: Bool { file.exists && file.recordCount != 0 }
+
+  private func leftOut(id: EntryID, store: StoreName) -> VaultError {
+    .unavailable(
+      store: Place(store),
+      reason: "\(id) is kept in the \(store == .file ? "vault file" : "Secret Service"), which the setting "
+        + "store=\(preference.flag) leaves out; run vaultd with store=auto or store=\(store.flag)")
+  }
+}
