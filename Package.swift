@@ -84,6 +84,7 @@ let package = Package(
       swiftSettings: strict),
     tests(of: "SecretMemory"),
     tests(of: "VaultModel", imports: ["SecretMemory"]),
+    tests(of: "VaultWire", imports: ["VaultModel", "SecretMemory"]),
     tests(of: "VaultCore", imports: ["TestSupport", "VaultModel", "SecretMemory"]),
   ],
   cxxLanguageStandard: .cxx17
