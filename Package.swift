@@ -86,6 +86,7 @@ let package = Package(
     tests(of: "VaultModel", imports: ["SecretMemory"]),
     tests(of: "VaultWire", imports: ["VaultModel", "SecretMemory"]),
     tests(of: "VaultCore", imports: ["TestSupport", "VaultModel", "SecretMemory"]),
+    tests(of: "GLibLoop", imports: ["TestSupport"]),
   ],
   cxxLanguageStandard: .cxx17
 )
