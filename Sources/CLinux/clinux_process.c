@@ -1,0 +1,85 @@
+#include "clinux_process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+int clinux_forbid_tracing(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : -errno; }
+
+bool clinux_tracing_is_forbidden(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0; }
+
+int clinux_forbid_core(void) {
+  struct rlimit none = {0, 0};
+  return setrlimit(RLIMIT_CORE, &none) == 0 ? 0 : -errno;
+}
+
+bool clinux_core_is_forbidden(void) {
+  struct rlimit core;
+  return getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_max == 0;
+}
+
+int clinux_forbid_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : -errno; }
+
+bool clinux_new_privileges_are_forbidden(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1; }
+
+int clinux_raise_descriptor_limit(uint64_t wanted) {
+  struct rlimit files;
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return -errno;
+  rlim_t target = wanted < files.rlim_max ? (rlim_t)wanted : files.rlim_max;
+  if (files.rlim_cur >= target) return 0;
+  files.rlim_cur = target;
+  return setrlimit(RLIMIT_NOFILE, &files) == 0 ? 0 : -errno;
+}
+
+static const int crashes[] = {SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
+enum { CRASHES = sizeof crashes / sizeof *crashes };
+
+void clinux_drop_crash_handlers(void) {
+  for (int i = 0; i < CRASHES; i++) signal(crashes[i], SIG_DFL);
+}
+
+bool clinux_crash_handlers_are_dropped(void) {
+  for (int i = 0; i < CRASHES; i++) {
+    struct sigaction action;
+    if (sigaction(crashes[i], NULL, &action) != 0) return false;
+    if ((action.sa_flags & SA_SIGINFO) || action.sa_handler != SIG_DFL) return false;
+  }
+  return true;
+}
+
+int clinux_signals_open(void) {
+  signal(SIGPIPE, SIG_IGN);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGHUP);
+  int error = pthread_sigmask(SIG_BLOCK, &set, NULL);
+  if (error != 0) return -error;
+  int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  return signals >= 0 ? signals : -errno;
+}
+
+int clinux_signals_next(int signals) {
+  struct signalfd_siginfo info;
+  for (;;) {
+    ssize_t count = read(signals, &info, sizeof info);
+    if (count == sizeof info) return (int)info.ssi_signo;
+    if (count < 0 && errno == EINTR) continue;
+    return 0;
+  }
+}
+
+int clinux_process_executable(pid_t pid, char *path, size_t size) {
+  if (size == 0) return -EINVAL;
+  char link[32];
+  snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+  ssize_t length = readlink(link, path, size - 1);
+  if (length < 0) return -errno;
+  path[length] = 0;
+  return (int)length;
+}

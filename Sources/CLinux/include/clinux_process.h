@@ -1,0 +1,51 @@
+// What a process asks the kernel for itself: no tracing, no dumps, no new privileges, signals as descriptors.
+// Every call returns a value of 0 or more, or the error number as a negative one.
+#ifndef CLINUX_PROCESS_H
+#define CLINUX_PROCESS_H
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// Forbids other processes of the user to trace this one, to read its memory and to take its descriptors
+/// (PR_SET_DUMPABLE); core dumps go with it.
+int clinux_forbid_tracing(void);
+
+/// Whether that is in force.
+bool clinux_tracing_is_forbidden(void);
+
+/// Sets both limits of RLIMIT_CORE to 0.
+int clinux_forbid_core(void);
+
+/// Whether no core can be written.
+bool clinux_core_is_forbidden(void);
+
+/// No program that is started from here gains privileges (PR_SET_NO_NEW_PRIVS).
+int clinux_forbid_new_privileges(void);
+
+/// Whether that is in force.
+bool clinux_new_privileges_are_forbidden(void);
+
+/// Raises the soft limit of open descriptors to `wanted`, as far as the hard limit goes. Returns 0 also where it
+/// was high enough.
+int clinux_raise_descriptor_limit(uint64_t wanted);
+
+/// Gives the signals of crashes back to the kernel, in place of a handler that prints memory.
+void clinux_drop_crash_handlers(void);
+
+/// Whether no signal of a crash has a handler.
+bool clinux_crash_handlers_are_dropped(void);
+
+/// Ignores SIGPIPE, blocks SIGTERM, SIGINT and SIGHUP for this thread and those that it starts, and opens a
+/// descriptor that reads the three.
+int clinux_signals_open(void);
+
+/// The next signal that came; 0 where there is none.
+int clinux_signals_next(int signals);
+
+/// The path of the program that process `pid` runs, with a NUL, in `path`. Returns its length.
+int clinux_process_executable(pid_t pid, char *path, size_t size);
+
+#endif
