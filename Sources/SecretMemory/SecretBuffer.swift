@@ -42,6 +42,26 @@ public struct SecretBuffer: ~Copyable, Sendable {
     try storage.withMutableBytes(in: start..<end, body)
   }
 
+  /// Changes a part of the bytes that it holds, counted from the first one, in place: a frame of several.
+  public mutating func withMutableBytes<Result, Failure: Error>(
+    in range: Range<Int>, _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    precondition(range.lowerBound >= 0 && range.upperBound <= count)
+    return try storage.withMutableBytes(in: (start + range.lowerBound)..<(start + range.upperBound), body)
+  }
+
+  /// Where `byte` comes first at or behind `index`, counted from the first byte held; `nil` where it doesn't.
+  public func firstIndex(of byte: UInt8, from index: Int = 0) -> Int? {
+    precondition(index >= 0 && index <= count)
+    return withBytes { bytes in
+      unsafe bytes.withUnsafeBytes { all in
+        guard let base = all.baseAddress else { return nil }
+        guard let found = unsafe memchr(base + index, Int32(byte), all.count - index) else { return nil }
+        return unsafe UnsafeRawPointer(found) - base
+      }
+    }
+  }
+
   /// Hands out at least `minimum` free bytes behind those held; `body` fills some and returns how many.
   /// - Throws: `.exhausted` where that would pass `limit` or there is no memory.
   /// - Returns: how many bytes were added.
