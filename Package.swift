@@ -83,6 +83,7 @@ let package = Package(
       path: "Tests/TestSupport",
       swiftSettings: strict),
     tests(of: "SecretMemory"),
+    tests(of: "VaultCrypto", imports: ["VaultModel", "SecretMemory"]),
     tests(of: "VaultModel", imports: ["SecretMemory"]),
     tests(of: "VaultWire", imports: ["VaultModel", "SecretMemory"]),
     tests(of: "VaultCore", imports: ["TestSupport", "VaultModel", "SecretMemory"]),

@@ -16,7 +16,7 @@ void *clinux_secret_map(size_t size, bool *locked) {
     munmap(whole, size + 2 * page);
     return NULL;
   }
-  *locked = mlock2(bytes, size, MLOCK_ONFAULT) == 0;
+  if (*locked) *locked = mlock2(bytes, size, MLOCK_ONFAULT) == 0;
   madvise(bytes, size, MADV_DONTDUMP);
   madvise(bytes, size, MADV_WIPEONFORK);
   return bytes;

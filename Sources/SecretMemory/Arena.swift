@@ -42,9 +42,10 @@ public enum SecretMemoryError: Error, Equatable, Sendable {
     return shift
   }
 
-  /// Zeroed memory for at least `count` bytes, of `capacity(for: count)` bytes.
-  mutating func take(_ count: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
-    guard count <= Self.largestCell else { return try unsafe map(Self.capacity(for: count)) }
+  /// Zeroed memory for at least `count` bytes, of `capacity(for: count)` bytes. What is `locked` stays out of
+  /// swap, as far as the kernel allows.
+  mutating func take(_ count: Int, locked: Bool = true) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+    guard count <= Self.largestCell else { return try unsafe map(Self.capacity(for: count), lock: locked) }
     let shift = Self.shift(for: count)
     let list = shift - Self.smallestShift
     if let cell = unsafe freeCells[list] {
@@ -74,11 +75,13 @@ public enum SecretMemoryError: Error, Equatable, Sendable {
     }
   }
 
-  private mutating func map(_ size: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
-    var locked = false
+  private mutating func map(
+    _ size: Int, lock: Bool = true
+  ) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+    var locked = lock
     let whole = (size + 4095) & ~4095
     guard let bytes = unsafe clinux_secret_map(whole, &locked) else { throw .exhausted(bytes: size) }
-    if !locked { everythingLocked = false }
+    if lock, !locked { everythingLocked = false }
     return unsafe bytes
   }
 }

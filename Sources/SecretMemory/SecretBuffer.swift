@@ -28,7 +28,7 @@ public struct SecretBuffer: ~Copyable, Sendable {
   public var capacity: Int { storage.count }
 
   /// Reads the bytes that it holds.
-  public func withBytes<Result, Failure: Error>(
+  public func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let (start, end) = (start, end)
@@ -36,7 +36,7 @@ public struct SecretBuffer: ~Copyable, Sendable {
   }
 
   /// Changes the bytes that it holds, in place.
-  public mutating func withMutableBytes<Result, Failure: Error>(
+  public mutating func withMutableBytes<Result: ~Copyable, Failure: Error>(
     _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try storage.withMutableBytes(in: start..<end, body)

@@ -51,7 +51,7 @@ import Synchronization
   }
 
   /// Reads the bytes; the span does not outlive the call.
-  public func withBytes<Result, Failure: Error>(
+  public func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let bytes = unsafe UnsafeBufferPointer(
@@ -60,14 +60,14 @@ import Synchronization
   }
 
   /// Writes into the bytes; the span does not outlive the call.
-  public mutating func withMutableBytes<Result, Failure: Error>(
+  public mutating func withMutableBytes<Result: ~Copyable, Failure: Error>(
     _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try withMutableBytes(in: 0..<count, body)
   }
 
   /// Writes into a part of the bytes; the span does not outlive the call.
-  mutating func withMutableBytes<Result, Failure: Error>(
+  mutating func withMutableBytes<Result: ~Copyable, Failure: Error>(
     in range: Range<Int>, _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     precondition(range.lowerBound >= 0 && range.upperBound <= count)
@@ -107,7 +107,7 @@ public final class SharedSecret: Sendable {
   }
 
   /// Reads the bytes; the span does not outlive the call.
-  public func withBytes<Result, Failure: Error>(
+  public func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try bytes.withBytes(body)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /// Maps `size` bytes (a multiple of the page size) between two guard pages, left out of core dumps and
-/// emptied in a forked child. `*locked` tells whether the kernel also keeps them out of swap: it refuses
-/// past RLIMIT_MEMLOCK. Returns NULL where there is no memory. Give it back with clinux_secret_unmap.
+/// emptied in a forked child. `*locked` says whether to keep them out of swap too, and then whether the kernel
+/// does: it refuses past RLIMIT_MEMLOCK. Returns NULL where there is no memory. Give it back with clinux_secret_unmap.
 void *clinux_secret_map(size_t size, bool *locked);
 
 /// Gives back what clinux_secret_map returned for the same `size`. Wipe it first.
