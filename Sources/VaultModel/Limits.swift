@@ -35,6 +35,10 @@ public enum Limits {
   public static let requestTokens = 256
   /// Tokens of JSON in one reply, as a client reads it: a list of 100,000 entries has about 2,600,000.
   public static let replyTokens = 16_777_216
+  /// A reply, as a client takes it: a list of 100,000 entries with long names has about 100 MiB.
+  public static let replyBytes = 268_435_456
+  /// What a client keeps for calls and replies between two of them: most have a few hundred bytes.
+  public static let replyBufferBytes = 4_096
   /// Nesting of JSON: the deepest reply has 4 levels.
   public static let nesting = 16
 

@@ -39,6 +39,7 @@ import VaultWire
     #expect(try choose(path, nil) == path)
     #expect(throws: SocketPathProblem.tooLong(path + "p")) { try choose(path + "p", nil) }
     let folder = "/" + String(repeating: "p", count: 89)
-    #expect(throws: SocketPathProblem.self) { try choose(nil, folder) }
+    #expect(try choose(nil, folder).utf8.count == 107)
+    #expect(throws: SocketPathProblem.self) { try choose(nil, folder + "p") }
   }
 }

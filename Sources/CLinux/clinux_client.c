@@ -1,0 +1,113 @@
+#include "clinux_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int clinux_connect(const char *path, int64_t milliseconds) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  size_t length = strlen(path);
+  if (length >= sizeof address.sun_path) return -ENAMETOOLONG;
+  memcpy(address.sun_path, path, length + 1);
+
+  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return -errno;
+  // A connect that finds the listener's queue full waits by the limit for sending.
+  struct timeval limit = {.tv_sec = milliseconds / 1000, .tv_usec = milliseconds % 1000 * 1000};
+  setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  int result;
+  do {
+    result = connect(descriptor, (struct sockaddr *)&address,
+                     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + 1));
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) {
+    int error = errno;
+    close(descriptor);
+    return -error;
+  }
+  return descriptor;
+}
+
+int64_t clinux_peer_user(int descriptor) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return -errno;
+  return (int64_t)peer.uid;
+}
+
+// In the grandchild: becomes the program, or writes errno to `report`.
+static _Noreturn void become(const char *path, char *const arguments[], char *const environment[], int report) {
+  for (int signal_number = 1; signal_number < NSIG; signal_number++) signal(signal_number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  umask(077);
+  // The report goes to 3 and is closed by execve; everything above it is closed here.
+  int kept = fcntl(report, F_DUPFD_CLOEXEC, 3);
+  if (kept > 3) {
+    dup3(kept, 3, O_CLOEXEC);
+    kept = 3;
+  }
+  close_range(4, ~0U, 0);
+  int null = open("/dev/null", O_RDWR);
+  if (chdir("/") == 0 && null >= 0) {
+    for (int standard = 0; standard < 3; standard++) dup2(null, standard);
+    if (null > 2) close(null);
+    execve(path, arguments, environment);
+  }
+  int error = errno;
+  if (write(kept, &error, sizeof error) < 0) _exit(126);
+  _exit(127);
+}
+
+int clinux_start_detached(const char *path, char *const arguments[], char *const environment[]) {
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return errno;
+  pid_t child = fork();
+  if (child < 0) {
+    int error = errno;
+    close(report[0]);
+    close(report[1]);
+    return error;
+  }
+  if (child == 0) {
+    setsid();
+    pid_t grandchild = fork();
+    if (grandchild == 0) become(path, arguments, environment, report[1]);
+    int error = errno;
+    if (grandchild < 0 && write(report[1], &error, sizeof error) < 0) _exit(126);
+    _exit(0);
+  }
+  close(report[1]);
+  while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+  int error = 0;
+  ssize_t count;
+  do {
+    count = read(report[0], &error, sizeof error);
+  } while (count < 0 && errno == EINTR);
+  close(report[0]);
+  return count == sizeof error ? error : 0;
+}
+
+int clinux_signal_descriptor(const sigset_t *signals) {
+  int descriptor = signalfd(-1, signals, SFD_CLOEXEC);
+  return descriptor < 0 ? -errno : descriptor;
+}
+
+int clinux_take_signal(int descriptor) {
+  struct signalfd_siginfo information;
+  ssize_t count;
+  do {
+    count = read(descriptor, &information, sizeof information);
+  } while (count < 0 && errno == EINTR);
+  if (count != sizeof information) return count < 0 ? -errno : -EIO;
+  return (int)information.ssi_signo;
+}

@@ -1,0 +1,25 @@
+// The end of a call, by the clock that counts while the machine sleeps. Everything that a call waits for,
+// connecting included, waits for what is left of it.
+
+import Glibc
+
+/// A point in time after which a call has failed.
+struct Deadline {
+  private let end: Int64
+
+  /// So much time from now. Longer than any daemon may be set to wait is cut to a day.
+  init(after duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    let milliseconds = min(max(seconds, 0), 86_400) * 1_000 + max(attoseconds, 0) / 1_000_000_000_000_000
+    end = Self.now + milliseconds
+  }
+
+  /// Milliseconds that are left; 0 when it is over.
+  var left: Int64 { max(0, end - Self.now) }
+
+  private static var now: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

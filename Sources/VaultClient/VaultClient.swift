@@ -1,1 +1,0 @@
-// VaultClient: to be written.
