@@ -2,45 +2,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-int clinux_connect(const char *path, int64_t milliseconds) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  size_t length = strlen(path);
-  if (length >= sizeof address.sun_path) return -ENAMETOOLONG;
-  memcpy(address.sun_path, path, length + 1);
-
-  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) return -errno;
-  // A connect that finds the listener's queue full waits by the limit for sending.
+int clinux_limit_sending(int socket, int64_t milliseconds) {
+  if (milliseconds < 1) milliseconds = 1;  // 0 would be no limit
   struct timeval limit = {.tv_sec = milliseconds / 1000, .tv_usec = milliseconds % 1000 * 1000};
-  setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  int result;
-  do {
-    result = connect(descriptor, (struct sockaddr *)&address,
-                     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + 1));
-  } while (result != 0 && errno == EINTR);
-  if (result != 0) {
-    int error = errno;
-    close(descriptor);
-    return -error;
-  }
-  return descriptor;
-}
-
-int64_t clinux_peer_user(int descriptor) {
-  struct ucred peer;
-  socklen_t size = sizeof peer;
-  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return -errno;
-  return (int64_t)peer.uid;
+  return setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 ? 0 : -errno;
 }
 
 // In the grandchild: becomes the program, or writes errno to `report`.
@@ -70,13 +42,13 @@ static _Noreturn void become(const char *path, char *const arguments[], char *co
 
 int clinux_start_detached(const char *path, char *const arguments[], char *const environment[]) {
   int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return errno;
+  if (pipe2(report, O_CLOEXEC) != 0) return -errno;
   pid_t child = fork();
   if (child < 0) {
     int error = errno;
     close(report[0]);
     close(report[1]);
-    return error;
+    return -error;
   }
   if (child == 0) {
     setsid();
@@ -94,7 +66,7 @@ int clinux_start_detached(const char *path, char *const arguments[], char *const
     count = read(report[0], &error, sizeof error);
   } while (count < 0 && errno == EINTR);
   close(report[0]);
-  return count == sizeof error ? error : 0;
+  return count == sizeof error ? -error : 0;
 }
 
 int clinux_signal_descriptor(const sigset_t *signals) {

@@ -10,48 +10,45 @@ import VaultWire
 
 /// A connected socket with its buffers; closed at the end of its owner's life.
 struct Connection: ~Copyable {
-  private let descriptor: Int32
-  private let socket: String
+  private let descriptor: Descriptor
   private var outgoing: SecretBuffer
   private var incoming: SecretBuffer
   private var reader = ReplyReader()
 
   /// Connects and checks by the kernel (SO_PEERCRED) that the daemon is this user's, before a byte is written.
-  init(to socket: String, by deadline: Deadline) throws(ClientError) {
-    let result = unsafe clinux_connect(socket, max(1, deadline.left))
-    guard result >= 0 else { throw Self.noConnection(socket, code: -result) }
+  static func open(_ path: String, by deadline: Deadline) throws(ClientError) -> Connection {
+    let opened = clinux_stream_socket(false)
+    guard opened >= 0 else { throw .noDaemon(.unreachable(socket: path, code: -opened)) }
+    let descriptor = Descriptor(number: opened)
+    // The limit holds for the connect alone: what follows waits by `poll`.
+    var code = clinux_limit_sending(descriptor.number, deadline.left)
+    if code == 0 { code = unsafe clinux_socket_connect(descriptor.number, path) }
+    guard code == 0 else { throw noConnection(path, code: -code) }
+    var peer = clinux_credentials()
+    code = unsafe clinux_socket_peer(descriptor.number, &peer)
+    guard code == 0 else { throw .noDaemon(.unreachable(socket: path, code: -code)) }
+    guard peer.uid == geteuid() else { throw .noDaemon(.foreign(socket: path, user: peer.uid)) }
     do throws(SecretMemoryError) {
-      outgoing = try SecretBuffer(capacity: Limits.replyBufferBytes, limit: Limits.frameBytes)
-      incoming = try SecretBuffer(capacity: Limits.replyBufferBytes, limit: Limits.replyBytes)
+      let outgoing = try SecretBuffer(capacity: Limits.replyBufferBytes, limit: Limits.frameBytes)
+      let incoming = try SecretBuffer(capacity: Limits.replyBufferBytes, limit: Limits.replyBytes)
+      return Connection(descriptor: descriptor, outgoing: outgoing, incoming: incoming)
     } catch {
-      close(result)
       throw ClientError(error)
-    }
-    descriptor = result
-    self.socket = socket
-    let user = clinux_peer_user(result)
-    guard user == Int64(geteuid()) else {
-      throw user < 0
-        ? .noDaemon(.unreachable(socket: socket, code: Int32(clamping: -user)))
-        : .noDaemon(.foreign(socket: socket, user: UInt32(clamping: user)))
     }
   }
 
-  deinit { close(descriptor) }
-
-  private static func noConnection(_ socket: String, code: Int32) -> ClientError {
+  private static func noConnection(_ path: String, code: Int32) -> ClientError {
     switch code {
-    case ENOENT, ECONNREFUSED: .noDaemon(.nobodyListens(socket: socket))
-    case EAGAIN: .noDaemon(.noAnswer(socket: socket, mayTakeEffect: false))
-    default: .noDaemon(.unreachable(socket: socket, code: code))
+    case ENOENT, ECONNREFUSED: .noDaemon(.nobodyListens(socket: path))
+    case EAGAIN: .noDaemon(.noAnswer(socket: path, mayTakeEffect: false))
+    default: .noDaemon(.unreachable(socket: path, code: code))
     }
   }
 
   /// Whether the daemon is still there and silent, as it must be between two calls.
   var isQuiet: Bool {
-    var byte: UInt8 = 0
-    return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK.rawValue | MSG_DONTWAIT.rawValue)) < 0
-      && (errno == EAGAIN || errno == EWOULDBLOCK)
+    var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&request, 1, 0) == 0
   }
 
   /// Why an exchange has no reply.
@@ -99,20 +96,15 @@ struct Connection: ~Copyable {
   private mutating func send(by deadline: Deadline) throws(Failure) -> Bool {
     defer { outgoing.empty(keeping: Limits.replyBufferBytes) }
     while !outgoing.isEmpty {
-      let flags = Int32(MSG_NOSIGNAL.rawValue | MSG_DONTWAIT.rawValue)
       let count = outgoing.withBytes { bytes in
-        unsafe bytes.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, flags) }
+        unsafe bytes.withUnsafeBytes { unsafe clinux_send(descriptor.number, $0.baseAddress, $0.count) }
       }
-      if count >= 0 {
-        outgoing.removeFirst(count)
-        continue
-      }
-      switch errno {
-      case EINTR: continue
-      case EAGAIN:
+      switch Int32(clamping: count) {
+      case 0...: outgoing.removeFirst(count)
+      case -EAGAIN:
         guard wait(for: Int16(POLLOUT), by: deadline) else { throw .lost(.noAnswer, delivered: false) }
-      case EPIPE, ECONNRESET: return false
-      default: throw .lost(.system(errno), delivered: false)
+      case -EPIPE, -ECONNRESET: return false
+      case let code: throw .lost(.system(-code), delivered: false)
       }
     }
     return true
@@ -123,28 +115,23 @@ struct Connection: ~Copyable {
     while true {
       guard wait(for: Int16(POLLIN), by: deadline) else { throw .lost(.noAnswer, delivered: delivered) }
       let before = incoming.count
-      var code: Int32 = 0
-      var ended = false
+      var count = 0
       do throws(SecretMemoryError) {
         _ = try incoming.fill(atLeast: 1) { free in
-          let count = unsafe free.withUnsafeMutableBytes {
-            unsafe recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT.rawValue))
+          count = unsafe free.withUnsafeMutableBytes {
+            unsafe clinux_receive(descriptor.number, $0.baseAddress, $0.count)
           }
-          if count < 0 { code = errno }
-          ended = count == 0
           return max(0, count)
         }
       } catch {
         throw .noMemory(error)
       }
-      switch code {
-      case 0: break
-      case EINTR, EAGAIN: continue
-      case ECONNRESET: ended = true
-      default: throw .lost(.system(code), delivered: delivered)
+      switch Int32(clamping: count) {
+      case 1...: break
+      case 0, -ECONNRESET: throw .lost(before == 0 ? .ended : .broken, delivered: delivered)
+      case let code: throw .lost(.system(-code), delivered: delivered)
       }
-      if ended { throw .lost(before == 0 ? .ended : .broken, delivered: delivered) }
-      if let end = incoming.withBytes({ bytes in bytes.firstNUL(from: before) }) {
+      if let end = incoming.firstIndex(of: 0, from: before) {
         // One call is on its way, so the frame ends where the bytes do.
         guard end == incoming.count - 1 else { throw .lost(.broken, delivered: delivered) }
         incoming.removeLast(1)
@@ -156,7 +143,7 @@ struct Connection: ~Copyable {
   /// Waits for the socket to be ready.
   /// - Returns: false when the time is over.
   private func wait(for events: Int16, by deadline: Deadline) -> Bool {
-    var request = pollfd(fd: descriptor, events: events, revents: 0)
+    var request = pollfd(fd: descriptor.number, events: events, revents: 0)
     while true {
       let count = unsafe poll(&request, 1, Int32(clamping: deadline.left))
       if count > 0 { return true }
@@ -166,12 +153,12 @@ struct Connection: ~Copyable {
   }
 }
 
-extension Span<UInt8> {
-  /// The place of the first NUL from `start` on.
-  fileprivate func firstNUL(from start: Int) -> Int? {
-    unsafe extracting(start..<count).withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress, let found = unsafe memchr(base, 0, bytes.count) else { return nil }
-      return start + unsafe (UnsafeRawPointer(found) - base)
-    }
-  }
+/// Owns a descriptor.
+private struct Descriptor: ~Copyable {
+  let number: Int32
+
+  deinit { close(number) }
 }
+
+// One owner at a time: the reader's memory is reached through the connection alone, which cannot be copied.
+extension Connection: @unchecked Sendable {}

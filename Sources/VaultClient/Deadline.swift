@@ -1,7 +1,7 @@
 // The end of a call, by the clock that counts while the machine sleeps. Everything that a call waits for,
 // connecting included, waits for what is left of it.
 
-import Glibc
+import CLinux
 
 /// A point in time after which a call has failed.
 struct Deadline {
@@ -17,9 +17,5 @@ struct Deadline {
   /// Milliseconds that are left; 0 when it is over.
   var left: Int64 { max(0, end - Self.now) }
 
-  private static var now: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
-    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
-  }
+  private static var now: Int64 { clinux_boot_milliseconds() }
 }

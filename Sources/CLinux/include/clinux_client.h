@@ -1,5 +1,6 @@
-// What a client of the socket needs of the system and Swift cannot see: connecting with a time limit, the
-// peer's uid, starting the daemon detached, signals as a descriptor.
+// What a client of the socket needs of the system and Swift cannot see: a time limit for connecting, starting
+// the daemon detached, signals as a descriptor while a question is on the terminal. Every call returns a value
+// of 0 or more, or the error number as a negative one.
 #ifndef CLINUX_CLIENT_H
 #define CLINUX_CLIENT_H
 #ifndef _GNU_SOURCE
@@ -8,22 +9,17 @@
 #include <signal.h>
 #include <stdint.h>
 
-/// Connects a stream socket to the Unix socket at `path` (at most 107 bytes), waiting at most `milliseconds`
-/// (at least 1) for room in the listener's queue. Returns a close-on-exec descriptor, or -errno: -EAGAIN when
-/// the time was over.
-int clinux_connect(const char *path, int64_t milliseconds);
-
-/// The uid that the process at the other end of a connected Unix socket had when it connected or listened
-/// (SO_PEERCRED, unix(7)); or -errno.
-int64_t clinux_peer_user(int descriptor);
+/// Limits how long a blocking call that sends may wait, and a connect that finds the listener's queue full:
+/// at least 1 millisecond. They fail with EAGAIN then.
+int clinux_limit_sending(int socket, int64_t milliseconds);
 
 /// Starts the program at `path` as nobody's child, in a session of its own, in `/`, with umask 077, default
-/// signals, /dev/null as standard streams and no other descriptor. Returns when it was executed: 0, or errno.
+/// signals, /dev/null as standard streams and no other descriptor. Returns when it was executed.
 int clinux_start_detached(const char *path, char *const arguments[], char *const environment[]);
 
-/// A close-on-exec descriptor that tells of the signals in `signals`, which the caller has blocked; or -errno.
+/// A close-on-exec descriptor that tells of the signals in `signals`, which the caller has blocked.
 int clinux_signal_descriptor(const sigset_t *signals);
 
-/// Takes one signal from such a descriptor; its number, or -errno.
+/// Takes one signal from such a descriptor: its number.
 int clinux_take_signal(int descriptor);
 #endif
