@@ -7,6 +7,7 @@
 #include <gio/gio.h>
 #include <glib.h>
 #include <libsecret/secret.h>
+#include <stdint.h>
 
 static inline GQuark csecret_file_error(void) { return G_FILE_ERROR; }
 static inline GQuark csecret_io_error(void) { return G_IO_ERROR; }
@@ -21,9 +22,18 @@ static inline gulong csecret_connect_closed(GDBusConnection *connection,
   return g_signal_connect_data(connection, "closed", G_CALLBACK(callback), data, destroy, (GConnectFlags)0);
 }
 
+static inline void csecret_disconnect(GDBusConnection *connection, gulong handler) {
+  g_signal_handler_disconnect(connection, handler);
+}
+
 /// Makes the calls of a proxy end after `milliseconds`.
 static inline void csecret_limit_calls(SecretService *service, int milliseconds) {
   g_dbus_proxy_set_default_timeout(G_DBUS_PROXY(service), milliseconds);
+}
+
+/// The type that `text` spells; a macro in GLib. `text` is a literal and stays.
+static inline const GVariantType *csecret_variant_type(const uint8_t *text) {
+  return G_VARIANT_TYPE((const char *)text);
 }
 
 static inline void csecret_unref(gpointer object) { g_object_unref(object); }

@@ -1,0 +1,253 @@
+// One connection to a bus, shared by all of this process that speak to that bus. Calls go out in the order
+// in which they are begun, a bounded number at once; every wait has a limit of its own. A connection that
+// the other side closed stays closed: let go of it and open another. It never ends the process, whatever
+// happens to the bus, and never starts a bus.
+
+import CSecret
+
+/// The buses.
+public enum Bus: Sendable {
+  /// The user's.
+  case session
+  /// The machine's.
+  case system
+}
+
+/// A connection to a bus.
+@GLibActor
+@safe public final class BusConnection {
+  private let connection: OpaquePointer
+  private let limit: Int
+  private var inFlight = 0
+  private var queue: [BusCall] = []
+  private var closedHandler: gulong = 0
+
+  /// Called once, when the connection was closed.
+  public var onClosed: (@GLibActor () -> Void)?
+
+  /// Whether it still can be used.
+  public var isOpen: Bool { unsafe g_dbus_connection_is_closed(connection) == 0 }
+
+  /// Connects to `bus`, with at most `limit` calls on their way at once. Takes as long as the bus does: wait
+  /// for it with a limit (`Shared`). Connections to one bus that live at the same time are one.
+  public static func open(_ bus: Bus, limit: Int) async throws(GLibError) -> BusConnection {
+    let type =
+      switch bus {
+      case .session: G_BUS_TYPE_SESSION
+      case .system: G_BUS_TYPE_SYSTEM
+      }
+    let result: Result<Opened, GLibError> = await withCheckedContinuation { continuation in
+      let box = unsafe Unmanaged.passRetained(Opening(continuation)).toOpaque()
+      unsafe g_bus_get(
+        type, nil,
+        { _, result, data in
+          guard let data = unsafe data else { return }
+          let opening = unsafe Unmanaged<Opening>.fromOpaque(data).takeRetainedValue()
+          var error: UnsafeMutablePointer<GError>?
+          if let connection = unsafe g_bus_get_finish(result, &error) {
+            // GLib ends the process with its bus unless it is told not to, so it is told before anything else.
+            unsafe g_dbus_connection_set_exit_on_close(connection, 0)
+            opening.continuation.resume(returning: .success(unsafe Opened(connection: connection)))
+          } else {
+            opening.continuation.resume(returning: .failure(unsafe GLibError(optional: error)))
+          }
+        }, box)
+    }
+    return try unsafe BusConnection(consuming: result.get().connection, limit: limit)
+  }
+
+  private init(consuming connection: OpaquePointer, limit: Int) {
+    unsafe self.connection = unsafe connection
+    self.limit = limit
+    let box = unsafe Unmanaged.passRetained(Weak(self)).toOpaque()
+    closedHandler = unsafe csecret_connect_closed(
+      connection,
+      { _, _, _, data in
+        guard let data = unsafe data else { return }
+        let weak = unsafe Unmanaged<Weak>.fromOpaque(data).takeUnretainedValue()
+        GLibActor.assumeIsolated { weak.connection?.closed() }
+      }, box,
+      { data, _ in
+        if let data = unsafe data { unsafe Unmanaged<Weak>.fromOpaque(data).release() }
+      })
+  }
+
+  isolated deinit {
+    unsafe csecret_disconnect(connection, closedHandler)
+    unsafe g_object_unref(UnsafeMutableRawPointer(connection))
+  }
+
+  // MARK: Calls
+
+  /// Begins a call; it is sent at once, or when there is room.
+  /// - Parameters:
+  ///   - destination: a name on the bus.
+  ///   - parameters: a tuple; `nil` for none.
+  ///   - reply: the type of the answer, in D-Bus's letters, as `(ao)`; an answer of another type is an error.
+  public func begin(
+    _ destination: String, _ path: String, _ interface: String, _ method: String,
+    _ parameters: Variant? = nil,
+    reply: StaticString
+  ) -> BusCall {
+    let call = BusCall(
+      destination: destination, path: path, interface: interface, method: method, parameters: parameters,
+      reply: reply)
+    queue.append(call)
+    sendNext()
+    return call
+  }
+
+  /// Makes a call and waits for its answer.
+  public func call(
+    _ destination: String, _ path: String, _ interface: String, _ method: String,
+    _ parameters: Variant? = nil,
+    reply: StaticString, by deadline: Deadline
+  ) async throws(GLibError) -> Variant {
+    try await begin(destination, path, interface, method, parameters, reply: reply).answer(by: deadline)
+  }
+
+  private func sendNext() {
+    while inFlight < limit, !queue.isEmpty {
+      let call = queue.removeFirst()
+      if call.isAbandoned { continue }
+      inFlight += 1
+      send(call)
+    }
+  }
+
+  private func send(_ call: BusCall) {
+    call.isSent = true
+    let box = unsafe Unmanaged.passRetained(Sent(call, on: self)).toOpaque()
+    // Without a limit of GLib's: a call keeps its place among those in flight until it is answered, or the
+    // other end or the bus is gone. Who waits for it has limits; a provider that is stopped gets no more
+    // than `limit` calls, and answers all of them when it continues.
+    unsafe g_dbus_connection_call(
+      connection, call.destination, call.path, call.interface, call.method, call.parameters?.pointer,
+      csecret_variant_type(call.reply.utf8Start), G_DBUS_CALL_FLAGS_NONE, Int32.max, nil,
+      { source, result, data in
+        guard let data = unsafe data else { return }
+        let sent = unsafe Unmanaged<Sent>.fromOpaque(data).takeRetainedValue()
+        var error: UnsafeMutablePointer<GError>?
+        let answer: Result<Variant, GLibError>
+        if let value = unsafe g_dbus_connection_call_finish(OpaquePointer(source), result, &error) {
+          answer = .success(unsafe Variant(consuming: value))
+        } else {
+          answer = .failure(unsafe GLibError(optional: error))
+        }
+        GLibActor.assumeIsolated { sent.connection.answered(sent.call, answer) }
+      }, box)
+    call.parameters = nil  // GLib has its own reference, until it has written the message
+  }
+
+  private func answered(_ call: BusCall, _ answer: Result<Variant, GLibError>) {
+    inFlight -= 1
+    call.finish(answer)
+    sendNext()
+  }
+
+  private func closed() {
+    let waiting = queue
+    queue = []
+    for call in waiting { call.finish(.failure(.closed)) }
+    let tell = onClosed
+    onClosed = nil
+    tell?()
+  }
+
+  // MARK: Signals
+
+  /// Calls `handler` for each signal that fits; `nil` fits anything.
+  /// - Returns: what keeps it so: let go of it, or cancel it, and no more come.
+  public func subscribe(
+    sender: String?, interface: String?, member: String?, path: String? = nil, argument: String? = nil,
+    _ handler: @escaping @GLibActor (BusSignal) -> Void
+  ) -> BusSubscription {
+    let box = unsafe Unmanaged.passRetained(SignalHandler(handler)).toOpaque()
+    let number = unsafe g_dbus_connection_signal_subscribe(
+      connection, sender, interface, member, path, argument, G_DBUS_SIGNAL_FLAGS_NONE,
+      { _, sender, path, interface, member, parameters, data in
+        guard let data = unsafe data, let path = unsafe path, let member = unsafe member,
+          let interface = unsafe interface, let parameters = unsafe parameters
+        else { return }
+        let handler = unsafe Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue()
+        let signal = unsafe BusSignal(
+          sender: sender.map { unsafe String(cString: $0) } ?? "", path: String(cString: path),
+          interface: String(cString: interface), member: String(cString: member),
+          parameters: Variant(consuming: g_variant_ref(parameters)))
+        GLibActor.assumeIsolated { handler.call(signal) }
+      }, box,
+      { data in
+        if let data = unsafe data { unsafe Unmanaged<SignalHandler>.fromOpaque(data).release() }
+      })
+    return BusSubscription(to: self, number: number)
+  }
+
+  fileprivate func unsubscribe(_ number: guint) {
+    unsafe g_dbus_connection_signal_unsubscribe(connection, number)
+  }
+
+  // What goes through C as a pointer, each retained once and released once.
+
+  private final class Opening: Sendable {
+    let continuation: CheckedContinuation<Result<Opened, GLibError>, Never>
+    init(_ continuation: CheckedContinuation<Result<Opened, GLibError>, Never>) {
+      self.continuation = continuation
+    }
+  }
+
+  /// A connection on its way from the callback to the actor. GDBusConnection may be used from any thread.
+  @safe private struct Opened: @unchecked Sendable {
+    let connection: OpaquePointer
+  }
+
+  private final class Sent: Sendable {
+    let call: BusCall
+    let connection: BusConnection
+    init(_ call: BusCall, on connection: BusConnection) { (self.call, self.connection) = (call, connection) }
+  }
+
+  @GLibActor private final class Weak {
+    weak var connection: BusConnection?
+    init(_ connection: BusConnection) { self.connection = connection }
+  }
+
+  private final class SignalHandler: Sendable {
+    let call: @GLibActor (BusSignal) -> Void
+    init(_ call: @escaping @GLibActor (BusSignal) -> Void) { self.call = call }
+  }
+}
+
+/// A signal that came over the bus.
+public struct BusSignal: Sendable {
+  /// The unique name of who sent it.
+  public let sender: String
+  /// The object that it speaks of.
+  public let path: String
+  /// The interface that it belongs to.
+  public let interface: String
+  /// Its name.
+  public let member: String
+  /// Its arguments, a tuple.
+  public let parameters: Variant
+}
+
+/// Keeps signals coming.
+@GLibActor
+public final class BusSubscription {
+  private let connection: BusConnection
+  private var number: guint?
+
+  fileprivate init(to connection: BusConnection, number: guint) {
+    self.connection = connection
+    self.number = number
+  }
+
+  isolated deinit { cancel() }
+
+  /// No more signals come.
+  public func cancel() {
+    guard let number else { return }
+    self.number = nil
+    connection.unsubscribe(number)
+  }
+}
