@@ -7,7 +7,7 @@
 #define MLOCK_ONFAULT 0x01
 #endif
 
-void *clinux_secret_map(size_t size, bool *locked) {
+void *clinux_secret_map(size_t size, bool lock, bool *guarded) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   char *whole = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (whole == MAP_FAILED) return NULL;
@@ -16,9 +16,10 @@ void *clinux_secret_map(size_t size, bool *locked) {
     munmap(whole, size + 2 * page);
     return NULL;
   }
-  if (*locked) *locked = mlock2(bytes, size, MLOCK_ONFAULT) == 0;
-  madvise(bytes, size, MADV_DONTDUMP);
-  madvise(bytes, size, MADV_WIPEONFORK);
+  bool locked = !lock || mlock2(bytes, size, MLOCK_ONFAULT) == 0;
+  bool undumped = madvise(bytes, size, MADV_DONTDUMP) == 0;
+  bool unforked = madvise(bytes, size, MADV_WIPEONFORK) == 0;
+  *guarded = locked && undumped && unforked;
   return bytes;
 }
 

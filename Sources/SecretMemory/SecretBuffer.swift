@@ -128,9 +128,10 @@ public struct SecretBuffer: ~Copyable, Sendable {
 
   private mutating func makeRoom(for more: Int) throws(SecretMemoryError) {
     if storage.count - end >= more { return }
-    let needed = count + more
-    guard needed <= limit else { throw .exhausted(bytes: needed) }
-    if storage.count >= needed {
+    let (needed, tooMuch) = count.addingReportingOverflow(more)
+    guard !tooMuch, needed <= limit else { throw .exhausted(bytes: tooMuch ? .max : needed) }
+    // Moving what is held is worth it where little is; a buffer that is nearly full would be moved again soon.
+    if needed <= storage.count / 2 || needed <= storage.count && storage.count == limit {
       moveToFront()
       return
     }

@@ -1,5 +1,6 @@
 // HKDF and scrypt against published vectors, and the bounds.
 
+import Foundation
 import SecretMemory
 import Testing
 import VaultModel
@@ -105,6 +106,20 @@ import VaultModel
       passphrase: try secret(Array("pleaseletmein".utf8)), salt: Array("SodiumChloride".utf8).span, logN: 14,
       r: 8, p: 1)
     #expect(contents(derived) == Array(bytes(Self.stretchings[2].derived).prefix(32)))
+  }
+
+  @Test("the memory that scrypt works in is the system's again when it returns")
+  func memoryGivenBack() throws {
+    // Nothing else in these tests takes megabytes; what is on their way elsewhere is far below half of 128.
+    func resident() throws -> Int {
+      let words = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+      return try #require(Int(words[1])) * 4_096
+    }
+    let before = try resident()
+    _ = try KeyDerivation.scrypt(
+      passphrase: try secret([1]), salt: [1].span, logN: Limits.scryptLogN, r: Limits.scryptR,
+      p: Limits.scryptP)
+    #expect(try resident() - before < 64 << 20)
   }
 
   @Test(
