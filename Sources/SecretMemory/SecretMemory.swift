@@ -8,6 +8,8 @@ public enum SecretMemoryError: Error, Equatable, Sendable {
   case exhausted(bytes: Int)
   /// Text that was to be Base64 (RFC 4648, section 4, padded) is not.
   case notBase64
+  /// A passphrase that has to travel as text is not UTF-8.
+  case notText
 }
 
 /// The process's secret memory.

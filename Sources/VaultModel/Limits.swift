@@ -39,6 +39,15 @@ public enum Limits {
   public static let replyBytes = 268_435_456
   /// What a client keeps for calls and replies between two of them: most have a few hundred bytes.
   public static let replyBufferBytes = 4_096
+  /// A lease's name, in bytes: ours are shorter.
+  public static let leaseBytes = 64
+  /// The name of a credential: what a file's name may be (NAME_MAX), as systemd has it.
+  public static let credentialBytes = 255
+  /// The name of an unknown member that an error repeats, in bytes: twice the longest of ours. Longer ones
+  /// may be a token in the wrong place.
+  public static let echoedFieldBytes = 24
+  /// The name of an unknown interface or method that an error repeats, in bytes.
+  public static let echoedMethodBytes = 128
   /// Nesting of JSON: the deepest reply has 4 levels.
   public static let nesting = 16
 

@@ -120,6 +120,8 @@ extension VaultError {
     case .notBase64:
       self = .invalidArgument(
         argument: "secretBase64", reason: "is not Base64 (RFC 4648, section 4, with padding)")
+    case .notText:
+      self = .invalidArgument(argument: "passphrase", reason: "is not UTF-8 text")
     }
   }
 }
