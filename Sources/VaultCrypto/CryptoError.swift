@@ -24,6 +24,7 @@ extension CryptoError {
     switch error {
     case .exhausted(let bytes): self = .exhausted(bytes: bytes)
     case .notBase64: self = .parameter("not Base64")
+    case .notText: self = .parameter("not text")
     }
   }
 
