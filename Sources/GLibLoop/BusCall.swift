@@ -61,12 +61,4 @@ extension GLibError {
   /// The connection is closed: the code that GIO has for that.
   static let closed = GLibError(
     domain: "g-io-error-quark", code: Int32(G_IO_ERROR_CLOSED.rawValue), message: "the connection is closed")
-
-  @unsafe init(optional error: UnsafeMutablePointer<GError>?) {
-    if let error = unsafe error {
-      unsafe self.init(consuming: error)
-    } else {
-      self.init(domain: "", code: 0, message: "no reason was given")
-    }
-  }
 }

@@ -79,11 +79,9 @@ public enum Bus: Sendable {
 
   // MARK: Calls
 
-  /// Begins a call; it is sent at once, or when there is room.
-  /// - Parameters:
-  ///   - destination: a name on the bus.
-  ///   - parameters: a tuple; `nil` for none.
-  ///   - reply: the type of the answer, in D-Bus's letters, as `(ao)`; an answer of another type is an error.
+  /// Begins a call of `method` of an object's `interface`; it is sent at once, or when there is room. The
+  /// parameters are a tuple; `nil` stands for none. `reply` is the type of the answer in D-Bus's letters, as
+  /// `(ao)`; an answer of another type is an error. The call that is returned is where the answer comes.
   public func begin(
     _ destination: String, _ path: String, _ interface: String, _ method: String,
     _ parameters: Variant? = nil,

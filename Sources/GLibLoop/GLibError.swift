@@ -36,13 +36,30 @@ public struct GLibError: Error, Hashable, Sendable, CustomStringConvertible {
     unsafe g_error_free(error)
   }
 
+  /// Takes over what a function of GLib left in its last argument, and frees it.
+  @unsafe public init(optional error: UnsafeMutablePointer<GError>?) {
+    if let error = unsafe error {
+      unsafe self.init(consuming: error)
+    } else {
+      self.init(domain: "", code: 0, message: "no reason was given")
+    }
+  }
+
   /// The text with domain and code behind it, as `… (g-dbus 20)`.
   public var description: String {
     let short = domain.hasSuffix("-error-quark") ? String(domain.dropLast(12)) : domain
     return "\(message) (\(short) \(code))"
   }
 
-  /// Whether the error is `code` of the domain of `quark`.
+  /// Whether it says that the connection to the bus is lost.
+  public var isConnectionLost: Bool {
+    let codes = [
+      G_IO_ERROR_CLOSED, G_IO_ERROR_BROKEN_PIPE, G_IO_ERROR_NOT_CONNECTED,
+    ]
+    return isIn(csecret_io_error()) && codes.contains { Int32(bitPattern: $0.rawValue) == code }
+  }
+
+  /// Whether the error is of the domain of `quark`.
   func isIn(_ quark: GQuark) -> Bool {
     let name = unsafe g_quark_to_string(quark).map { unsafe String(cString: $0) }
     return name == domain

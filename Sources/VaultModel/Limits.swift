@@ -89,6 +89,16 @@ public enum Limits {
 
   /// Calls on the bus at once: 250 went past a bus's own limit of pending replies.
   public static let busCalls = 64
+  /// A secret as it lies in the Secret Service: one of 1 MiB in Base64, with what marks it.
+  public static let encodedSecretBytes = 1_400_000
+  /// How often one request tries to unlock something before it believes that it stays locked.
+  public static let unlocks = 3
+  /// How often one request starts again because items vanished under it.
+  public static let searches = 5
+  /// Items whose key is remembered by their path, so that signals can be told by key; older ones are forgotten.
+  public static let knownItems = 100_000
+  /// Milliseconds between tries to reach a bus that is away, while nobody asks: the first, and the longest.
+  public static let busRetryMilliseconds: ClosedRange<Int64> = 500...30_000
 
   // The vault file.
 

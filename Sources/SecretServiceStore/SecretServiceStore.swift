@@ -1,1 +1,0 @@
-// SecretServiceStore: to be written.
