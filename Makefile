@@ -1,0 +1,82 @@
+# The two commands of the project, and what they are made of.
+#
+#   make run      installs what is missing, builds, starts vaultd for this user, and shows a token set, read and cleared
+#   make test     installs what the tests need, builds, and runs every test
+#
+#   make build    the two programs, in build/          make lint     formatting and rules
+#   make install  PREFIX=/usr/local DESTDIR=           make bench    speed against the programs that do the same
+#   make uninstall, make clean
+
+SWIFT ?= swift
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINDIR ?= $(PREFIX)/bin
+DOCDIR ?= $(PREFIX)/share/doc/vault
+# systemd looks for a user's own units under share, for everybody's under lib.
+UNITDIR ?= $(PREFIX)/$(if $(filter $(HOME)/.local,$(PREFIX)),share,lib)/systemd/user
+
+BUILD_PACKAGES = make gcc g++ pkg-config libsecret-1-dev libssl-dev libsqlite3-dev rapidjson-dev
+TEST_PACKAGES = gnome-keyring libsecret-tools dbus dbus-user-session libglib2.0-bin systemd util-linux procps \
+  python3 python3-venv python3-cryptography python3-gi gdb strace
+BENCH_PACKAGES = libsecret-tools gnome-keyring dbus libglib2.0-bin redis-server redis-tools
+
+# The command has to start fast: it is one file without a shared library. The daemon links the libraries of
+# Debian and brings Swift's own along. Flags differ, so each has a folder of its own to build in.
+VAULTD_BUILD = $(SWIFT) build -c release --product vaultd --static-swift-stdlib --scratch-path .build/vaultd
+VAULT_BUILD = $(SWIFT) build -c release --product vault -Xswiftc -static-executable --scratch-path .build/vault
+
+.PHONY: build run test bench lint install uninstall clean deps test-deps bench-deps need-swift
+
+build: need-swift
+	$(VAULTD_BUILD)
+	$(VAULT_BUILD)
+	@mkdir -p build
+	@scripts/put .build/vaultd/release/vaultd build/vaultd
+	@scripts/put .build/vault/release/vault build/vault
+
+# Only where they are missing: `sudo make install` builds nothing as root that was built before.
+build/vaultd build/vault:
+	$(MAKE) build
+
+run: deps
+	@$(MAKE) --no-print-directory build
+	@scripts/run
+
+test: deps test-deps
+	@$(MAKE) --no-print-directory build
+	VAULT_BINARIES=$(CURDIR)/build $(SWIFT) test
+
+bench: deps bench-deps
+	@$(MAKE) --no-print-directory build
+	VAULT_BINARIES=$(CURDIR)/build $(SWIFT) run -c release --scratch-path .build/vaultd Benchmarks
+
+lint: need-swift
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+
+deps:
+	@scripts/install-packages $(BUILD_PACKAGES)
+
+test-deps:
+	@scripts/install-packages $(TEST_PACKAGES)
+
+bench-deps:
+	@scripts/install-packages $(BENCH_PACKAGES)
+
+need-swift:
+	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.3 is not on PATH: install it from swift.org first" >&2; exit 1; }
+
+install: build/vaultd build/vault
+	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(UNITDIR)" "$(DESTDIR)$(DOCDIR)"
+	install -m 0755 build/vaultd build/vault "$(DESTDIR)$(BINDIR)"
+	scripts/unit systemd/vaultd.service "$(BINDIR)/vaultd" >"$(DESTDIR)$(UNITDIR)/vaultd.service"
+	install -m 0644 systemd/vaultd.socket "$(DESTDIR)$(UNITDIR)"
+	chmod 0644 "$(DESTDIR)$(UNITDIR)/vaultd.service"
+	install -m 0644 README.md $(wildcard docs/*.md) $(wildcard docs/*.varlink) "$(DESTDIR)$(DOCDIR)"
+
+uninstall:
+	rm -f "$(DESTDIR)$(BINDIR)/vaultd" "$(DESTDIR)$(BINDIR)/vault"
+	rm -f "$(DESTDIR)$(UNITDIR)/vaultd.service" "$(DESTDIR)$(UNITDIR)/vaultd.socket"
+	rm -rf "$(DESTDIR)$(DOCDIR)"
+
+clean:
+	rm -rf .build build
