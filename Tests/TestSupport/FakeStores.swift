@@ -1,0 +1,182 @@
+// Stores in memory for tests of the vault's own decisions. They keep the protocols' promises, and fail where
+// a test says so. The real stores have tests of their own; nothing of this is in the product.
+
+import SecretMemory
+import VaultCore
+import VaultModel
+
+/// A provider that is there, locked, or away, as the test says.
+@VaultActor
+public final class FakeProvider: Store {
+  public nonisolated let name = StoreName.secretService
+  public var items: [EntryID: Token] = [:]
+  /// What every call fails with; `nil` while the provider answers.
+  public var trouble: VaultError?
+  /// What the next write does although it fails with `trouble`.
+  public var writesInSpiteOfTrouble = false
+  public var calls = 0
+
+  public init() {}
+
+  public var status: StoreStatus {
+    StoreStatus(
+      store: .secretService, state: trouble == nil ? .available : .unavailable, detail: "fake-provider",
+      entries: 0, pending: 0)
+  }
+  public var highestVersion: Version { 0 }
+  public func lookUp(_ id: EntryID) -> LookUp { .mustWait }
+  public func forget() {}
+
+  public func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token? {
+    calls += 1
+    if let trouble { throw trouble }
+    return items[id]
+  }
+
+  public func write(
+    _ entry: Entry, _ secret: SharedSecret, _ patience: Patience
+  ) async throws(WriteFailure) {
+    calls += 1
+    if let trouble {
+      if writesInSpiteOfTrouble { items[entry.id] = Token(entry: entry, secret: secret) }
+      throw WriteFailure(trouble, mayTakeEffect: writesInSpiteOfTrouble)
+    }
+    items[entry.id] = Token(entry: entry, secret: secret)
+  }
+
+  public func remove(
+    _ id: EntryID, version: Version, _ patience: Patience
+  ) async throws(WriteFailure) -> Bool {
+    calls += 1
+    if let trouble { throw WriteFailure(trouble) }
+    return items.removeValue(forKey: id) != nil
+  }
+
+  public func list(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry] {
+    if let trouble { throw trouble }
+    return items.values.map(\.entry).filter { namespace == nil || $0.id.key.namespace == namespace }
+  }
+}
+
+/// A vault file without a file.
+@VaultActor
+public final class FakeFile: VaultFile {
+  public nonisolated let name = StoreName.file
+  public var items: [EntryID: Token] = [:]
+  public var exists: Bool
+  public var isUnlocked: Bool
+  /// What writes and removals fail with.
+  public var trouble: VaultError?
+  public var damaged: Set<EntryID> = []
+  public var highest: Version = 0
+
+  public init(exists: Bool = true, isUnlocked: Bool = true) {
+    self.exists = exists
+    self.isUnlocked = isUnlocked
+  }
+
+  private var closed: VaultError? {
+    if !exists { return .unavailable(store: .file, reason: "no vault file: run vault init") }
+    return isUnlocked ? nil : .locked(store: .file, reason: "the vault file is locked: run vault unlock")
+  }
+
+  public var status: StoreStatus {
+    StoreStatus(
+      store: .file, state: !exists ? .absent : isUnlocked ? .available : .locked, detail: "fake file",
+      entries: items.count, pending: items.values.count { $0.entry.pending })
+  }
+  public var highestVersion: Version { isUnlocked ? highest : 0 }
+  public var recordCount: Int? { items.count }
+  public func forget() { isUnlocked = false }
+
+  public func lookUp(_ id: EntryID) -> LookUp {
+    if let closed { return .failed(closed) }
+    if damaged.contains(id) { return .failed(.damaged(store: .file, reason: "record")) }
+    return items[id].map { .found($0) } ?? .missing
+  }
+
+  public func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token? {
+    if let closed { throw closed }
+    return items[id]
+  }
+
+  public func write(
+    _ entry: Entry, _ secret: SharedSecret, _ patience: Patience
+  ) async throws(WriteFailure) {
+    if let error = closed ?? trouble { throw WriteFailure(error) }
+    items[entry.id] = Token(entry: entry, secret: secret)
+    damaged.remove(entry.id)
+    highest = max(highest, entry.version)
+  }
+
+  public func remove(
+    _ id: EntryID, version: Version, _ patience: Patience
+  ) async throws(WriteFailure) -> Bool {
+    if let error = closed ?? trouble { throw WriteFailure(error) }
+    highest = max(highest, version)
+    damaged.remove(id)
+    return items.removeValue(forKey: id) != nil
+  }
+
+  public func list(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry] {
+    if let closed { throw closed }
+    return items.values.map(\.entry).filter { namespace == nil || $0.id.key.namespace == namespace }
+  }
+
+  public func initialise(_ key: SlotKey) async throws(VaultError) {
+    exists = true
+    isUnlocked = true
+  }
+
+  public func unlock(_ key: SlotKey?) async throws(VaultError) {
+    if !exists { throw .unavailable(store: .file, reason: "no vault file") }
+    if key == nil { throw .locked(store: .file, reason: "needs a passphrase") }
+    isUnlocked = true
+  }
+
+  public func slots() throws(VaultError) -> [Slot] { [] }
+  public func addSlot(_ key: SlotKey) async throws(VaultError) -> Slot {
+    throw .denied(reason: "a fake has no slots")
+  }
+  public func removeSlot(_ number: Int64) async throws(VaultError) {}
+  public func verify() async throws(VaultError) -> Verification {
+    Verification(records: items.count, damaged: damaged.count, sound: damaged.isEmpty)
+  }
+}
+
+/// `state.db` in memory.
+@VaultActor
+public final class FakeState: State {
+  public var all: [EntryID: StateRecord] = [:]
+  public var trouble: VaultError?
+  public var highestVersion: Version = 0
+  public var providerAnswered = false
+
+  public init() {}
+
+  public var isEmpty: Bool { all.isEmpty }
+  public func record(_ id: EntryID) throws(VaultError) -> StateRecord? { all[id] }
+  public func records(_ namespace: Namespace?) throws(VaultError) -> [StateRecord] {
+    all.values.filter { namespace == nil || $0.id.key.namespace == namespace }
+  }
+  public var presentCount: Int {
+    all.values.count { if case .present = $0.standing { true } else { false } }
+  }
+  public var removalCount: Int {
+    all.values.count { if case .removed = $0.standing { true } else { false } }
+  }
+  public func keep(_ record: StateRecord) async throws(VaultError) {
+    if let trouble { throw trouble }
+    all[record.id] = record
+    highestVersion = max(highestVersion, record.version, record.intent?.version ?? 0)
+  }
+  public func drop(_ id: EntryID, version: Version) async throws(VaultError) {
+    if let trouble { throw trouble }
+    all[id] = nil
+    highestVersion = max(highestVersion, version)
+  }
+  public func noteProvider() async throws(VaultError) {
+    if let trouble { throw trouble }
+    providerAnswered = true
+  }
+}
