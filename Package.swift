@@ -82,11 +82,14 @@ let package = Package(
       name: "TestSupport", dependencies: ["VaultCore", "VaultModel", "SecretMemory"],
       path: "Tests/TestSupport",
       swiftSettings: strict),
+    .target(
+      name: "StoreConformance", dependencies: ["TestSupport", "VaultCore", "VaultModel", "SecretMemory"],
+      path: "Tests/StoreConformance", swiftSettings: strict),
     tests(of: "SecretMemory"),
     tests(of: "VaultCrypto", imports: ["VaultModel", "SecretMemory"]),
     tests(of: "VaultModel", imports: ["SecretMemory"]),
     tests(of: "VaultWire", imports: ["VaultModel", "SecretMemory"]),
-    tests(of: "VaultCore", imports: ["TestSupport", "VaultModel", "SecretMemory"]),
+    tests(of: "VaultCore", imports: ["TestSupport", "StoreConformance", "VaultModel", "SecretMemory"]),
     tests(of: "GLibLoop", imports: ["TestSupport"]),
   ],
   cxxLanguageStandard: .cxx17

@@ -4,8 +4,8 @@ import Foundation
 import Synchronization
 import VaultCore
 
-/// Starts the thread that runs the jobs of the vault's actor; once a process. Call it first in every test
-/// that awaits something on that actor.
+/// Starts the thread that runs the jobs of the vault's actor; once a process. Call it in the `init` of every
+/// suite whose tests use that actor: a test that is itself isolated to the actor cannot start its own thread.
 public func startVaultActor() {
   _ = loop
 }

@@ -8,6 +8,8 @@ import VaultCore
 import VaultModel
 
 @Suite struct ModelTests {
+  init() { startVaultActor() }
+
   @Test(
     "a get returns the last acknowledged change or an error, whatever befalls the stores",
     arguments: 1...8 as ClosedRange<UInt64>)

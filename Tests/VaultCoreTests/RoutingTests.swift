@@ -16,7 +16,6 @@ struct Bench {
   let vault: Vault
 
   init(_ preference: StorePreference = .auto, file exists: Bool = true) {
-    startVaultActor()
     file = FakeFile(exists: exists, isUnlocked: exists)
     vault = Vault(
       preference: preference, secretService: provider, file: file, state: state, clock: clock)
@@ -59,6 +58,8 @@ struct Bench {
 }
 
 @Suite struct RoutingTests {
+  init() { startVaultActor() }
+
   @Test("auto: a token goes into the Secret Service where one answers, and nowhere else")
   @VaultActor func providerFirst() async throws {
     let bench = Bench()

@@ -5,9 +5,10 @@ import Testing
 import VaultCore
 
 @Suite struct VaultActorTests {
+  init() { startVaultActor() }
+
   @Test("jobs of the actor run on one thread, each before the next begins")
   func oneThread() async {
-    startVaultActor()
     let counter = Counter()
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<100 { group.addTask { await counter.add() } }
