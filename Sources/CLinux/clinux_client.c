@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -69,9 +70,30 @@ int clinux_start_detached(const char *path, char *const arguments[], char *const
   return count == sizeof error ? -error : 0;
 }
 
-int clinux_signal_descriptor(const sigset_t *signals) {
-  int descriptor = signalfd(-1, signals, SFD_CLOEXEC);
-  return descriptor < 0 ? -errno : descriptor;
+int clinux_become(char *const arguments[], char *const environment[]) {
+  execvpe(arguments[0], arguments, environment);
+  return -errno;
+}
+
+// What was blocked before clinux_hold_signals.
+static sigset_t blocked_before;
+
+int clinux_hold_signals(void) {
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
+  sigset_t held;
+  sigemptyset(&held);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaddset(&held, numbers[i]);
+  if (sigprocmask(SIG_BLOCK, &held, &blocked_before) != 0) return -errno;
+  int descriptor = signalfd(-1, &held, SFD_CLOEXEC);
+  if (descriptor >= 0) return descriptor;
+  int error = errno;
+  sigprocmask(SIG_SETMASK, &blocked_before, NULL);
+  return -error;
+}
+
+void clinux_release_signals(int descriptor) {
+  close(descriptor);
+  sigprocmask(SIG_SETMASK, &blocked_before, NULL);
 }
 
 int clinux_take_signal(int descriptor) {

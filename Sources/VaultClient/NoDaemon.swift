@@ -8,6 +8,8 @@ import VaultWire
 public enum NoDaemon: Hashable, Sendable {
   /// Nothing listens on the socket: a daemon may be started.
   case nobodyListens(socket: String)
+  /// Nothing listened, and none could be started, as `reason` says: one line.
+  case notStarted(reason: String)
   /// The socket could not be reached for another reason of the system's, an `errno`.
   case unreachable(socket: String, code: Int32)
   /// Another user's process listens there. Nothing was sent to it.
@@ -28,6 +30,8 @@ extension NoDaemon: CustomStringConvertible {
     switch self {
     case .nobodyListens(let socket):
       "no vaultd listens on \(socket); start it, or let the command do so"
+    case .notStarted(let reason):
+      reason
     case .unreachable(let socket, let code):
       "vaultd cannot be reached on \(socket): \(unsafe String(cString: strerror(code)))"
     case .foreign(let socket, let user):

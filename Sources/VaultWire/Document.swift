@@ -158,6 +158,13 @@ import VaultModel
     return index
   }
 
+  /// The token of a member that is a number; here null is none.
+  func numberToken(_ field: Field, _ fields: Fields) throws(Misfit) -> Int? {
+    guard let index = fields[field] else { return nil }
+    guard kind(index) == CJSON_NUMBER else { throw .field(field) }
+    return index
+  }
+
   /// A string.
   func text(_ field: Field, _ fields: Fields) throws(Misfit) -> String? {
     guard let index = try stringToken(field, fields) else { return nil }

@@ -16,6 +16,8 @@ enum Field: Int, CodingKey, CaseIterable {
   case vendor, product, url, interfaces, description
   // Of errors.
   case argument, reason, expired, stored, found, supported, limit, parameter
+  // Of the claims of a JWT, which is read by the same means.
+  case exp
 
   /// The name of the member.
   var name: String { stringValue }

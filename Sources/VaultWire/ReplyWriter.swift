@@ -18,7 +18,8 @@ extension Reply {
     }
   }
 
-  private func writeParameters(into buffer: inout SecretBuffer) throws(SecretMemoryError) {
+  /// Adds the members of the parameters, without the braces around them.
+  func writeParameters(into buffer: inout SecretBuffer) throws(SecretMemoryError) {
     switch self {
     case .info(let info): try buffer.appendInfo(info)
     case .interfaceDescription(let text):
@@ -116,7 +117,14 @@ extension SecretBuffer {
   }
 
   fileprivate mutating func appendEntry(_ entry: Entry) throws(SecretMemoryError) {
-    try append(#"{"key":"#)
+    try append(UInt8(ascii: "{"))
+    try appendMembers(of: entry)
+    try append(UInt8(ascii: "}"))
+  }
+
+  /// Adds what an entry has, without the braces around it.
+  mutating func appendMembers(of entry: Entry) throws(SecretMemoryError) {
+    try append(#""key":"#)
     try appendString(entry.id.key.text)
     try append(#","account":"#)
     try appendString(entry.id.account.text)
@@ -146,7 +154,6 @@ extension SecretBuffer {
     try appendString(entry.store.rawValue)
     try append(#","pending":"#)
     try appendBoolean(entry.pending)
-    try append(UInt8(ascii: "}"))
   }
 
   fileprivate mutating func appendEvent(_ event: VaultEvent) throws(SecretMemoryError) {

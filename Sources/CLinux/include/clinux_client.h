@@ -6,7 +6,6 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <signal.h>
 #include <stdint.h>
 
 /// Limits how long a blocking call that sends may wait, and a connect that finds the listener's queue full:
@@ -17,9 +16,17 @@ int clinux_limit_sending(int socket, int64_t milliseconds);
 /// signals, /dev/null as standard streams and no other descriptor. Returns when it was executed.
 int clinux_start_detached(const char *path, char *const arguments[], char *const environment[]);
 
-/// A close-on-exec descriptor that tells of the signals in `signals`, which the caller has blocked.
-int clinux_signal_descriptor(const sigset_t *signals);
+/// Makes this process another program, found on PATH. Returns only where that is impossible.
+int clinux_become(char *const arguments[], char *const environment[]);
+
+/// Holds back the signals that end or stop a process at its terminal (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP),
+/// in the calling thread. Returns a close-on-exec descriptor that tells of them.
+int clinux_hold_signals(void);
 
 /// Takes one signal from such a descriptor: its number.
 int clinux_take_signal(int descriptor);
+
+/// Closes such a descriptor; the signals do again what they did before.
+void clinux_release_signals(int descriptor);
+
 #endif

@@ -1,0 +1,143 @@
+// The subcommands, each once: what it is called, what it takes, what help says of it. What it does is in a
+// file of its own; `runCommand` goes from one to the other.
+
+/// A subcommand, by the words that call it.
+enum Command: String, CaseIterable {
+  case get
+  case set
+  case clear
+  case logout
+  case list
+  case status
+  case initialise = "init"
+  case lock
+  case unlock
+  case slotList = "slot list"
+  case slotAdd = "slot add"
+  case slotRemove = "slot remove"
+  case verify
+  case run
+  case help
+
+  /// What it takes beside flags, by the names that help gives them.
+  var operands: [String] {
+    switch self {
+    case .get, .set, .clear: ["KEY"]
+    case .logout: ["NAMESPACE"]
+    case .list: ["NAMESPACE"]
+    case .slotAdd: ["KIND", "VALUE"]
+    case .slotRemove: ["N"]
+    case .help: ["COMMAND", "WORD"]
+    case .status, .initialise, .lock, .unlock, .slotList, .verify, .run: []
+    }
+  }
+
+  /// How many of them must be there.
+  var requiredOperands: Int {
+    switch self {
+    case .get, .set, .clear, .logout, .slotAdd, .slotRemove: 1
+    case .list, .status, .initialise, .lock, .unlock, .slotList, .verify, .run, .help: 0
+    }
+  }
+
+  /// The flags that it takes, in the order of help; `--help` goes without saying.
+  var flags: [Flag] {
+    switch self {
+    case .get: [.account, .minValidity, .json, .noPrompt]
+    case .set:
+      [
+        .account, .expiresIn, .expiresAt, .expiresFromJWT, .idle, .untilLogout, .label, .ifVersion, .raw,
+        .allowEmpty, .json, .noPrompt,
+      ]
+    case .clear: [.account, .ifVersion, .json]
+    case .logout: [.account, .json]
+    case .list, .status, .verify: [.json]
+    case .initialise: [.passphraseFile, .keyFile, .credential]
+    case .unlock: [.passphraseFile, .keyFile]
+    case .slotAdd: [.passphraseFile]
+    case .run: [.account, .env]
+    case .lock, .slotList, .slotRemove, .help: []
+    }
+  }
+
+  /// Whether what stands behind `--` is the command line of another program.
+  var startsProgram: Bool { self == .run }
+
+  /// The lines that show how it is called.
+  var synopsis: String {
+    switch self {
+    case .get: "vault get KEY          [--account A] [--min-validity DURATION] [--json] [--no-prompt]"
+    case .set:
+      """
+      vault set KEY          [--account A] [--expires-in DURATION | --expires-at TIME | --expires-from-jwt]
+                             [--idle DURATION] [--until-logout] [--label TEXT] [--if-version N]
+                             [--raw] [--allow-empty] [--json] [--no-prompt]
+      """
+    case .clear: "vault clear KEY        [--account A] [--if-version N] [--json]"
+    case .logout: "vault logout NAMESPACE [--account A] [--json]"
+    case .list: "vault list [NAMESPACE] [--json]"
+    case .status: "vault status           [--json]"
+    case .initialise: "vault init             [--passphrase-file PATH | --key-file PATH | --credential NAME]"
+    case .lock: "vault lock"
+    case .unlock: "vault unlock           [--passphrase-file PATH | --key-file PATH]"
+    case .slotList: "vault slot list"
+    case .slotAdd:
+      """
+      vault slot add         passphrase [--passphrase-file PATH]
+      vault slot add         key-file PATH
+      vault slot add         credential NAME
+      """
+    case .slotRemove: "vault slot remove N"
+    case .verify: "vault verify           [--json]"
+    case .run: "vault run              [--account A] --env NAME=KEY ... -- COMMAND"
+    case .help: "vault help [COMMAND]"
+    }
+  }
+
+  /// One line of help.
+  var summary: String {
+    switch self {
+    case .get: "write the token to standard output"
+    case .set: "store the token that standard input brings, or ask for it"
+    case .clear: "remove the token"
+    case .logout: "remove every token of the namespace"
+    case .list: "show what is stored, never a secret"
+    case .status: "show the daemon, its stores and how it protects itself"
+    case .initialise: "make the vault file"
+    case .lock: "wipe every key and every token in the daemon's memory"
+    case .unlock: "lift the lock and open the vault file"
+    case .slotList: "show what opens the vault file"
+    case .slotAdd: "let something else open the vault file too"
+    case .slotRemove: "let slot N open the vault file no longer"
+    case .verify: "authenticate the whole vault file"
+    case .run: "run COMMAND with tokens in its environment"
+    case .help: "show how a command is called"
+    }
+  }
+
+  /// What help says of it beside its flags; may be empty.
+  var notes: String {
+    switch self {
+    case .get: "A line end is added only on a terminal."
+    case .set:
+      """
+      A secret is never taken from the command line. Pipe it in, or answer the question on a terminal:
+        printf %s "$TOKEN" | vault set Back4Gram.sessionToken
+      One line end at the end of the input is dropped, unless --raw. An empty secret is refused, unless
+      --allow-empty: a command that failed before the pipe must not destroy a token.
+      """
+    case .clear: "Clearing what is not there succeeds."
+    case .logout: "The tokens of every account are removed, unless --account names one."
+    case .initialise:
+      """
+      Without a flag, a passphrase is asked for on the terminal. With --key-file or --credential the daemon
+      opens the vault file by itself, for machines where nobody is there to type.
+      """
+    case .unlock:
+      "Without a flag, key files and credentials are tried, then a passphrase is asked for on the terminal."
+    case .slotAdd: "The vault file must be unlocked."
+    case .run: "Nothing is started unless every token was read. The exit status is that of COMMAND."
+    case .list, .status, .lock, .slotList, .slotRemove, .verify, .help: ""
+    }
+  }
+}
