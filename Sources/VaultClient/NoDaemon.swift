@@ -29,7 +29,7 @@ extension NoDaemon: CustomStringConvertible {
   public var description: String {
     switch self {
     case .nobodyListens(let socket):
-      "no vaultd listens on \(socket); start it, or let the command do so"
+      "no vaultd listens on \(socket); start vaultd"
     case .notStarted(let reason):
       reason
     case .unreachable(let socket, let code):

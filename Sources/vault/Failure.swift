@@ -33,7 +33,7 @@ struct Failure: Error, Equatable {
 
   /// The command line is not one that the command takes.
   static func usage(_ text: String, _ command: Command? = nil) -> Failure {
-    Failure(.invalidArgument, text + "; see vault help" + (command.map { " \($0.rawValue)" } ?? ""))
+    Failure(.invalidArgument, text + " (see vault help" + (command.map { " \($0.rawValue)" } ?? "") + ")")
   }
 }
 
