@@ -16,6 +16,7 @@ static int control(int epoll, int operation, int descriptor, uint32_t interest, 
   struct epoll_event event = {.data.u64 = token};
   if (interest & CLINUX_READABLE) event.events |= EPOLLIN;
   if (interest & CLINUX_WRITABLE) event.events |= EPOLLOUT;
+  if (interest & CLINUX_ONCE) event.events |= EPOLLET;
   return epoll_ctl(epoll, operation, descriptor, &event) == 0 ? 0 : -errno;
 }
 

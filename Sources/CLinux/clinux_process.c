@@ -1,11 +1,15 @@
 #include "clinux_process.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 int clinux_forbid_tracing(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : -errno; }
@@ -72,6 +76,23 @@ int clinux_signals_next(int signals) {
     if (count < 0 && errno == EINTR) continue;
     return 0;
   }
+}
+
+ssize_t clinux_write_without_blocking(int descriptor, const void *bytes, size_t count) {
+  ssize_t sent = send(descriptor, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent >= 0) return sent;
+  if (errno != ENOTSOCK) return -errno;
+  // O_NONBLOCK would be set for everyone who shares a terminal or a pipe. Of a pipe that is ready, the kernel
+  // promises room for PIPE_BUF bytes.
+  struct pollfd ready = {.fd = descriptor, .events = POLLOUT};
+  if (poll(&ready, 1, 0) <= 0 || !(ready.revents & POLLOUT)) return -EAGAIN;
+  ssize_t written = write(descriptor, bytes, count < PIPE_BUF ? count : PIPE_BUF);
+  return written >= 0 ? written : -errno;
+}
+
+const char *clinux_error_text(int error) {
+  const char *text = strerrordesc_np(error);
+  return text != NULL ? text : "unknown error";
 }
 
 int clinux_process_executable(pid_t pid, char *path, size_t size) {

@@ -55,12 +55,38 @@ public enum Limits {
 
   /// Connections at once: half of the unit's LimitNOFILE, so that stores and the bus always find a descriptor.
   public static let connections = 2_048
+  /// Bytes that a read asks for at least, where a request came in pieces.
+  public static let receiveBytes = 4_096
   /// Seconds from the first byte of a frame to its end.
   public static let sendSeconds = 10
   /// Seconds that a client may leave an answer unread.
   public static let receiveSeconds = 10
   /// Bytes of answers waiting for one client before it is no longer read from.
   public static let unsentBytes = 65_536
+
+  /// Bytes that all connections together may leave with the daemon, requests that are not complete and answers
+  /// that are not read. Over it, the connection that has been stuck longest is closed: 2,048 of them, each with a
+  /// large answer unread, would be 12 GiB.
+  public static let bufferedBytes = 33_554_432
+  /// A reply: a list of 100,000 entries has about 25 MiB, and a client has to hold it.
+  public static let replyBytes = 67_108_864
+  /// Milliseconds for which a daemon that starts waits for one that is about to end: within what the command waits.
+  public static let lockMilliseconds: Int64 = 3_000
+  /// Connections that wait to be accepted: as many as a system allows by default.
+  public static let backlog: Int32 = 4_096
+  /// Descriptors that the daemon asks for: connections, and twice as many with what stores, bus and loop need.
+  public static let descriptors: UInt64 = 4_096
+  /// Milliseconds for which the listener rests where the system has no memory for a connection.
+  public static let acceptRestMilliseconds: Int64 = 200
+
+  // The log.
+
+  /// Bytes of lines that wait for standard error; what comes on top is counted and dropped.
+  public static let journalBytes = 65_536
+  /// Milliseconds in which lines are gathered, and equal reads counted, once there are many.
+  public static let journalMilliseconds: Int64 = 100
+  /// Writes of lines in that time, before they are gathered: one for each command of a script.
+  public static let journalWrites = 32
 
   // How long a request may take, in seconds; both are settings.
 

@@ -14,6 +14,8 @@ enum {
   CLINUX_WRITABLE = 2,
   /// Reported whether asked for or not: both directions are shut, or the descriptor failed.
   CLINUX_HUNG_UP = 4,
+  /// Asked for: report what is ready when it comes up, and not again for as long as it lasts.
+  CLINUX_ONCE = 8,
 };
 
 /// A descriptor that is ready, by the token that it was added with.
@@ -28,7 +30,7 @@ enum { CLINUX_EVENTS = 128 };
 /// Opens an epoll instance.
 int clinux_epoll_open(void);
 
-/// Watches `descriptor`, level-triggered.
+/// Watches `descriptor`, level-triggered unless CLINUX_ONCE is asked for.
 int clinux_epoll_add(int epoll, int descriptor, uint32_t interest, uint64_t token);
 
 /// Changes what is asked of a descriptor that is watched.

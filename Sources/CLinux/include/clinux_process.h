@@ -45,6 +45,13 @@ int clinux_signals_open(void);
 /// The next signal that came; 0 where there is none.
 int clinux_signals_next(int signals);
 
+/// Writes at most `count` bytes to a descriptor that may be shared with other processes, and returns how many;
+/// -EAGAIN where that would block. Leaves the descriptor's flags alone.
+ssize_t clinux_write_without_blocking(int descriptor, const void *bytes, size_t count);
+
+/// What an error number means, in English; never NULL.
+const char *clinux_error_text(int error);
+
 /// The path of the program that process `pid` runs, with a NUL, in `path`. Returns its length.
 int clinux_process_executable(pid_t pid, char *path, size_t size);
 

@@ -1,0 +1,430 @@
+// One client's connection: bytes come in, frames are decoded in their order, each is answered before the next is
+// looked at. Between the loop, which says that the socket is ready, and `Dispatch`, which carries calls out. What
+// a request means is none of its business; that no client can hurt another one is.
+//
+// Received bytes go through the one buffer that all connections share, and answers leave through one that is lent;
+// a connection has memory of its own only for what is incomplete or not taken. While a request waits for a store
+// nothing further of this connection is decoded, and all others go on.
+
+import CLinux
+import Glibc
+import SecretMemory
+import VaultCore
+import VaultModel
+import VaultWire
+
+/// A client that is connected.
+@VaultActor
+final class Connection: Watcher {
+  /// Where the connection stands with one of the places for large frames.
+  private enum LargePlace {
+    case none, waits, taken
+  }
+
+  private enum Arrival {
+    case bytes, end, nothing
+  }
+
+  private let number: Int32
+  private let server: Server
+  private let log: RequestLog
+
+  // The socket, until the connection is closed.
+  private var socket: Descriptor?
+  private var watch: EventLoop.Watch?
+  private var interest = Readiness.readable
+
+  // What came in and was not decoded, and how far it was searched for the end of a frame.
+  private var held: SecretBuffer?
+  private var searched = 0
+  private var frameDeadline: BootTime?
+  private var largePlace = LargePlace.none
+
+  // What the client has not taken, and whether the socket is full. `owed` is how much must be gone at the deadline.
+  private var unsent: SecretBuffer?
+  private var isBlocked = false
+  private var owed = 0
+  private var answerDeadline: BootTime?
+
+  private var isDecoding = false
+  private var isAnswering = false
+  private var hasEnded = false
+  private var isPeerGone = false
+  private var isClosing = false
+
+  /// Bytes of memory that it has for itself.
+  private(set) var buffered = 0
+
+  /// A connection over `socket`, whose peer was checked.
+  init(_ socket: consuming Descriptor, peer: Peer, server: Server) throws(SystemError) {
+    number = socket.number
+    self.server = server
+    log = RequestLog(journal: server.journal, peer: peer)
+    self.socket = consume socket
+    watch = try server.loop.watch(number, for: interest, self)
+  }
+
+  /// When it will have been stuck for too long; `nil` while it isn't stuck.
+  var deadline: BootTime? {
+    guard let frameDeadline, let answerDeadline else { return frameDeadline ?? answerDeadline }
+    return min(frameDeadline, answerDeadline)
+  }
+
+  // MARK: What happens to it
+
+  func ready(_ readiness: Readiness) {
+    if readiness.contains(.writable) {
+      isBlocked = false
+      flush()
+    }
+    if readiness.contains(.readable) {
+      if wantsInput { receive() } else { ask(for: interest.subtracting(.readable)) }
+    } else if readiness.contains(.hungUp) {
+      // Nobody will read an answer. What was sent before is still carried out.
+      losePeer()
+    }
+    goOn()
+  }
+
+  /// Closes it where it has been stuck until `now`.
+  func checkDeadline(_ now: BootTime) {
+    if let answerDeadline, answerDeadline <= now {
+      log.note(limit: "a client did not take its answer within \(Limits.receiveSeconds) s")
+      close()
+    } else if let frameDeadline, frameDeadline <= now {
+      let reason =
+        largePlace == .waits
+        ? "too many large requests at once; try again"
+        : "the request was not complete within \(Limits.sendSeconds) s"
+      fail(.unavailable(store: .vault, reason: reason))
+      goOn()
+    }
+  }
+
+  /// Closes it because all connections together hold too much and this one has been stuck longest.
+  func evict() {
+    log.note(limit: "a client was stuck while others needed the memory")
+    close()
+  }
+
+  /// Lets the rest of its large frame come in.
+  func grantLargePlace() {
+    largePlace = .taken
+    ask(for: interest.union(.readable))
+  }
+
+  /// Takes no further request; closes it as soon as the one that runs is answered.
+  func end() {
+    isClosing = true
+    goOn()
+  }
+
+  /// Closes it now, whatever it is doing. A request that runs goes on, counts as a connection until it ends, and
+  /// its answer is dropped.
+  func close() {
+    guard socket != nil else { return }
+    if let watch { server.loop.forget(watch) }
+    watch = nil
+    socket = nil
+    isClosing = true
+    held = nil
+    frameDeadline = nil
+    losePeer()
+    account()
+    log.writeGathered()
+    if !isAnswering { leave() }
+  }
+
+  /// Gives back what it has of what all share.
+  private func leave() {
+    leaveLargePlace()
+    server.remove(self)
+  }
+
+  // MARK: Requests
+
+  /// Whether the next frame may be decoded.
+  private var isDecodable: Bool {
+    !isAnswering && !isClosing && (!isBlocked || (unsent?.count ?? 0) <= Limits.unsentBytes)
+  }
+
+  private var wantsInput: Bool { isDecodable && !hasEnded && largePlace != .waits }
+
+  private func receive() {
+    if var own = held.take() {
+      switch receive(into: &own) {
+      case .bytes: decode(&own)
+      case .end: hasEnded = true
+      case .nothing: break
+      }
+      keep(own)
+    } else if var shared = server.received.take() {
+      switch receive(into: &shared) {
+      case .bytes: decode(&shared)
+      case .end: hasEnded = true
+      case .nothing: break
+      }
+      if !shared.isEmpty { keepCopy(of: shared) }
+      shared.empty(keeping: Limits.smallFrameBytes)
+      server.received = consume shared
+    }
+  }
+
+  private func receive(into buffer: inout SecretBuffer) -> Arrival {
+    var result = 0
+    do throws(SecretMemoryError) {
+      // The buffer's limit is beyond the longest frame, which is refused before it is reached.
+      _ = try buffer.fill(atLeast: Limits.receiveBytes) { free in
+        unsafe free.withUnsafeMutableBytes { bytes in
+          result = unsafe clinux_receive(number, bytes.baseAddress, bytes.count)
+        }
+        return max(0, result)
+      }
+    } catch {
+      fail(VaultError(error))
+      return .nothing
+    }
+    if result > 0 { return .bytes }
+    return result == -Int(EAGAIN) ? .nothing : .end
+  }
+
+  /// Decodes and begins what is complete in `buffer`, as far as the connection may go on.
+  private func decode(_ buffer: inout SecretBuffer) {
+    isDecoding = true
+    defer { isDecoding = false }
+    while isDecodable {
+      let end = buffer.firstIndex(of: 0, from: searched)
+      if end ?? buffer.count > Limits.frameBytes {
+        buffer.removeFirst(buffer.count)
+        fail(.tooLarge(size: end ?? Limits.frameBytes + 1, limit: Limits.frameBytes))
+        return
+      }
+      guard let end else {
+        searched = buffer.count
+        return
+      }
+      let result = buffer.withMutableBytes(in: 0..<end) { frame in
+        Result { () throws(Refusal) in try server.reader.read(&frame) }
+      }
+      buffer.removeFirst(end + 1)
+      searched = 0
+      frameDeadline = nil
+      switch result {
+      case .success(let request): begin(request)
+      case .failure(let refusal): refuse(refusal)
+      }
+      if (unsent?.count ?? 0) > Limits.unsentBytes { flush() }
+    }
+  }
+
+  private func begin(_ request: Request) {
+    log.prepare()
+    switch server.dispatch.begin(request) {
+    case .answered(let answer):
+      finish(request, answer)
+    case .waits(let work):
+      isAnswering = true
+      Task.immediate { @VaultActor in
+        let answer: Answer
+        do throws(VaultError) {
+          answer = .reply(try await work())
+        } catch {
+          answer = .failed(error)
+        }
+        isAnswering = false
+        finish(request, answer)
+        goOn()
+      }
+    }
+  }
+
+  private func finish(_ request: Request, _ answer: Answer) {
+    log.note(request.call, answer)
+    if socket == nil {
+      log.writeGathered()
+      leave()
+      return
+    }
+    leaveLargePlace()
+    if !request.oneway { write(answer) }
+  }
+
+  private func refuse(_ refusal: Refusal) {
+    log.prepare()
+    log.note(refusal)
+    leaveLargePlace()
+    switch refusal {
+    case .malformed:
+      write(.failed(.invalidArgument(argument: "request", reason: "is no call: a JSON object with a method")))
+      isClosing = true
+    case .service(let error, let oneway):
+      if !oneway { write(.refused(error)) }
+    case .vault(let error, let oneway):
+      if !oneway { write(.failed(error)) }
+    }
+  }
+
+  /// Answers with `error` and takes nothing more.
+  private func fail(_ error: VaultError) {
+    log.note(limit: "a connection is closed: \(error)")
+    held = nil
+    frameDeadline = nil
+    leaveLargePlace()
+    write(.failed(error))
+    isClosing = true
+  }
+
+  // MARK: Answers
+
+  private func write(_ answer: Answer) {
+    if isPeerGone || socket == nil { return }
+    guard var buffer = unsent.take() ?? server.lendBuffer() else {
+      // There is no memory to say so: the client learns it by the end of the connection.
+      close()
+      return
+    }
+    let isWritten = answer.write(into: &buffer)
+    unsent = consume buffer
+    if !isWritten { close() }
+  }
+
+  /// Sends what the client has not taken, as far as the socket has room.
+  private func flush() {
+    if isBlocked { return }
+    guard var buffer = unsent.take() else { return }
+    let sent = send(&buffer)
+    if buffer.isEmpty || isPeerGone {
+      answerDeadline = nil
+      server.takeBack(buffer)
+      return
+    }
+    isBlocked = true
+    // An answer, and not each of its bytes, has to be taken in time.
+    owed -= sent
+    if owed <= 0 || answerDeadline == nil {
+      owed = buffer.count
+      answerDeadline = server.deadline(in: Limits.receiveSeconds)
+    }
+    unsent = consume buffer
+  }
+
+  /// Sends as much of `buffer` as the socket takes.
+  /// - Returns: how many bytes left.
+  private func send(_ buffer: inout SecretBuffer) -> Int {
+    var total = 0
+    while !buffer.isEmpty {
+      let sent = buffer.withBytes { bytes in
+        unsafe bytes.withUnsafeBytes { unsafe clinux_send(number, $0.baseAddress, $0.count) }
+      }
+      if sent < 0 {
+        if sent != -Int(EAGAIN) { losePeer() }
+        break
+      }
+      buffer.removeFirst(sent)
+      total += sent
+    }
+    return total
+  }
+
+  private func losePeer() {
+    isPeerGone = true
+    isBlocked = false
+    unsent = nil
+    answerDeadline = nil
+  }
+
+  // MARK: Going on
+
+  /// Does what is possible after something happened: decodes what was held back, sends, closes, asks the loop for
+  /// what it waits for. Every event ends here.
+  private func goOn() {
+    // A request that was answered while its frame was decoded goes on there.
+    if isDecoding || socket == nil { return }
+    if isDecodable, var own = held.take() {
+      decode(&own)
+      keep(own)
+    }
+    flush()
+    if isDecodable && hasEnded { isClosing = true }
+    if isClosing && !isAnswering && unsent == nil {
+      close()
+      return
+    }
+    if isDecodable && held != nil { watchFrame() }
+    account()
+    var wanted = interest
+    if wantsInput { wanted.insert(.readable) }
+    if hasEnded || isClosing { wanted.remove(.readable) }
+    if isBlocked { wanted.insert(.writable) } else { wanted.remove(.writable) }
+    ask(for: wanted)
+  }
+
+  /// What is held is the beginning of a frame: it has a time to end, and a large one needs a place.
+  private func watchFrame() {
+    if frameDeadline == nil { frameDeadline = server.deadline(in: Limits.sendSeconds) }
+    if largePlace == .none, (held?.count ?? 0) > Limits.smallFrameBytes {
+      largePlace = server.takeLargePlace(self) ? .taken : .waits
+    }
+  }
+
+  private func leaveLargePlace() {
+    if largePlace == .none { return }
+    largePlace = .none
+    server.leaveLargePlace(self)
+  }
+
+  private func keep(_ own: consuming SecretBuffer) {
+    if own.isEmpty || isClosing { return }
+    if own.count <= Limits.smallFrameBytes && own.capacity > 2 * Limits.smallFrameBytes {
+      keepCopy(of: own)
+    } else {
+      held = consume own
+    }
+  }
+
+  private func keepCopy(of buffer: borrowing SecretBuffer) {
+    if isClosing { return }
+    do throws(SecretMemoryError) {
+      var copy = try SecretBuffer(capacity: buffer.count, limit: Limits.frameBytes + 2 * Limits.smallFrameBytes)
+      try buffer.withBytes { bytes throws(SecretMemoryError) in try copy.append(bytes) }
+      held = consume copy
+    } catch {
+      fail(VaultError(error))
+    }
+  }
+
+  private func account() {
+    let now = (held?.capacity ?? 0) + (unsent?.capacity ?? 0)
+    if now == buffered { return }
+    server.bufferedChanged(by: now - buffered)
+    buffered = now
+  }
+
+  /// Changes what the loop reports. With nothing asked for, it still reports that the peer hung up: once, for the
+  /// state lasts.
+  private func ask(for wanted: Readiness) {
+    if wanted == interest { return }
+    interest = wanted
+    guard let watch else { return }
+    server.loop.change(watch, to: wanted.isEmpty ? .once : wanted)
+  }
+}
+
+extension Answer {
+  /// Adds the frame of this answer to `buffer`, or where it doesn't fit the frame of an error that says so.
+  /// - Returns: whether one of them was added.
+  fileprivate func write(into buffer: inout SecretBuffer) -> Bool {
+    let before = buffer.count
+    do throws(SecretMemoryError) {
+      switch self {
+      case .reply(let reply): try reply.write(into: &buffer)
+      case .failed(let error): try error.writeReply(into: &buffer)
+      case .refused(let error): try error.writeReply(into: &buffer)
+      }
+      return true
+    } catch {
+      buffer.removeLast(buffer.count - before)
+      return (try? VaultError(error).writeReply(into: &buffer)) != nil
+    }
+  }
+}

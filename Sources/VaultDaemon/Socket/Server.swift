@@ -1,0 +1,195 @@
+// All connections, and what they share: the receive and the send buffer, the reader, the limits that count over
+// all of them. Between the listener, which brings sockets, and each connection. Judges who may connect; knows
+// nothing of requests.
+
+import CLinux
+import SecretMemory
+import VaultCore
+import VaultModel
+import VaultWire
+
+/// Serves connections.
+@VaultActor
+final class Server {
+  let loop: EventLoop
+  let journal: Journal
+  let dispatch: Dispatch
+
+  /// What all connections read into; a connection takes it for the length of one read.
+  var received: SecretBuffer?
+  /// Reads the requests of all connections.
+  var reader = RequestReader()
+
+  /// Called when the first connection comes and when the last one goes.
+  var onChange: (@VaultActor () -> Void)?
+
+  // What answers are written into: lent to one connection at a time, so that no answer can go to another one.
+  private var spare: SecretBuffer?
+  private let clock: any Clock
+  private var connections: [ObjectIdentifier: Connection] = [:]
+  private var buffered = 0
+  private var largePlaces = 0
+  private var waitingForLargePlace: [Connection] = []
+  private var sweepTime: BootTime?
+  private var onEnd: (@VaultActor () -> Void)?
+  private var wasFull = false
+
+  /// Serves nobody yet.
+  init(loop: EventLoop, clock: any Clock, dispatch: Dispatch, journal: Journal) throws(SecretMemoryError) {
+    self.loop = loop
+    self.clock = clock
+    self.dispatch = dispatch
+    self.journal = journal
+    received = try SecretBuffer(capacity: Limits.smallFrameBytes, limit: Limits.smallFrameBytes)
+  }
+
+  /// How many connections there are.
+  var count: Int { connections.count }
+
+  // MARK: Connections
+
+  /// Takes a socket that was accepted, if its peer may ask.
+  func take(_ socket: consuming Descriptor) {
+    do throws(SystemError) {
+      // By the kernel, and before a byte is read.
+      let peer = try Peer(of: socket.number)
+      guard peer.isOurUser else {
+        journal.note(.warning, "a connection of uid \(peer.user) was refused (pid \(peer.pid))")
+        return
+      }
+      guard connections.count < Limits.connections, onEnd == nil else {
+        refuse(socket)
+        return
+      }
+      let connection = try Connection(socket, peer: peer, server: self)
+      connections[ObjectIdentifier(connection)] = connection
+      journal.line(.debug) { $0.add("connected"); $0.add("pid", peer.pid) }
+      if connections.count == 1 { onChange?() }
+    } catch {
+      journal.note(.warning, "a connection was dropped: \(error)")
+    }
+  }
+
+  /// Forgets a connection that is closed.
+  func remove(_ connection: Connection) {
+    connections[ObjectIdentifier(connection)] = nil
+    wasFull = false
+    if connections.isEmpty {
+      onChange?()
+      finishEnd()
+    }
+  }
+
+  private func refuse(_ socket: borrowing Descriptor) {
+    if !wasFull { journal.note(.warning, "connections are refused: \(connections.count) are open") }
+    wasFull = true
+    let error = VaultError.unavailable(
+      store: .vault, reason: "too many connections (\(Limits.connections)); close some and try again")
+    // A new socket has room for it; where it hasn't, the end of the connection has to do.
+    guard var buffer = lendBuffer() else { return }
+    try? error.writeReply(into: &buffer)
+    buffer.withBytes { bytes in
+      _ = unsafe bytes.withUnsafeBytes { unsafe clinux_send(socket.number, $0.baseAddress, $0.count) }
+    }
+    takeBack(buffer)
+  }
+
+  // MARK: The end
+
+  /// Takes no further request, and calls `then` once every request that runs is answered and its answer taken.
+  func end(then: @escaping @VaultActor () -> Void) {
+    onEnd = then
+    for connection in Array(connections.values) { connection.end() }
+    finishEnd()
+  }
+
+  /// Closes all connections now.
+  func closeAll() {
+    for connection in Array(connections.values) { connection.close() }
+  }
+
+  private func finishEnd() {
+    guard connections.isEmpty, let then = onEnd else { return }
+    onEnd = {}
+    then()
+  }
+
+  // MARK: Time
+
+  /// The point in time so many seconds from now, with a sweep ordered for it.
+  func deadline(in seconds: Int) -> BootTime {
+    let time = clock.boot.advanced(by: Int64(seconds) * 1_000)
+    orderSweep(time)
+    return time
+  }
+
+  private func orderSweep(_ time: BootTime) {
+    if let sweepTime, sweepTime <= time { return }
+    sweepTime = time
+    loop.alarms.set(time) { [weak self] in self?.sweep(time) }
+  }
+
+  /// Looks for connections that have been stuck too long. All deadlines are as long as each other, so there is a
+  /// sweep every few seconds at most, and none while nobody is stuck.
+  private func sweep(_ time: BootTime) {
+    guard sweepTime == time else { return }
+    sweepTime = nil
+    let now = clock.boot
+    for connection in Array(connections.values) { connection.checkDeadline(now) }
+    if let next = connections.values.compactMap(\.deadline).min() { orderSweep(next) }
+  }
+
+  // MARK: Memory
+
+  /// An empty buffer to write answers into; `nil` where there is no memory.
+  func lendBuffer() -> SecretBuffer? {
+    if let buffer = spare.take() { return buffer }
+    return try? SecretBuffer(capacity: Limits.smallFrameBytes, limit: Limits.replyBytes + 2 * Limits.unsentBytes)
+  }
+
+  /// Wipes a buffer that was lent, and keeps it for the next one.
+  func takeBack(_ buffer: consuming SecretBuffer) {
+    buffer.empty(keeping: Limits.smallFrameBytes)
+    spare = consume buffer
+  }
+
+  /// The memory that connections have for themselves changed.
+  func bufferedChanged(by bytes: Int) {
+    buffered += bytes
+    while buffered > Limits.bufferedBytes, let victim = stuckLongest { victim.evict() }
+  }
+
+  private var stuckLongest: Connection? {
+    let holding = connections.values.filter { $0.buffered > 0 }
+    // The one that has just grown is not alone to blame; alone it is within the limits of one connection.
+    guard holding.count > 1 else { return nil }
+    let never = BootTime(milliseconds: .max)
+    return holding.min {
+      let (left, right) = ($0.deadline ?? never, $1.deadline ?? never)
+      return left == right ? $0.buffered > $1.buffered : left < right
+    }
+  }
+
+  /// Takes a place for a frame over `Limits.smallFrameBytes`, or lets the connection wait for one.
+  /// - Returns: whether it has one now.
+  func takeLargePlace(_ connection: Connection) -> Bool {
+    if largePlaces < Limits.largeFrames {
+      largePlaces += 1
+      return true
+    }
+    waitingForLargePlace.append(connection)
+    return false
+  }
+
+  /// Gives a place back, or stops waiting for one.
+  func leaveLargePlace(_ connection: Connection) {
+    if let index = waitingForLargePlace.firstIndex(where: { $0 === connection }) {
+      waitingForLargePlace.remove(at: index)
+      return
+    }
+    largePlaces -= 1
+    guard !waitingForLargePlace.isEmpty else { return }
+    largePlaces += 1
+    waitingForLargePlace.removeFirst().grantLargePlace()
+  }
+}

@@ -1,1 +1,0 @@
-// VaultDaemon: to be written.
