@@ -1,3 +1,7 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include "clinux_process.h"
 
 #include <errno.h>
@@ -78,7 +82,7 @@ int clinux_signals_next(int signals) {
   }
 }
 
-ssize_t clinux_write_without_blocking(int descriptor, const void *bytes, size_t count) {
+ptrdiff_t clinux_write_without_blocking(int descriptor, const void *bytes, size_t count) {
   ssize_t sent = send(descriptor, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent >= 0) return sent;
   if (errno != ENOTSOCK) return -errno;
@@ -95,7 +99,7 @@ const char *clinux_error_text(int error) {
   return text != NULL ? text : "unknown error";
 }
 
-int clinux_process_executable(pid_t pid, char *path, size_t size) {
+int clinux_process_executable(int32_t pid, char *path, size_t size) {
   if (size == 0) return -EINVAL;
   char link[32];
   snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);

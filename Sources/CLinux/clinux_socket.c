@@ -1,3 +1,7 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include "clinux_socket.h"
 
 #include <errno.h>
@@ -104,7 +108,7 @@ int clinux_socket_pair(int sockets[2]) {
   return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sockets) == 0 ? 0 : -errno;
 }
 
-ssize_t clinux_receive(int socket, void *bytes, size_t count) {
+ptrdiff_t clinux_receive(int socket, void *bytes, size_t count) {
   for (;;) {
     ssize_t received = recv(socket, bytes, count, 0);
     if (received >= 0) return received;
@@ -112,7 +116,7 @@ ssize_t clinux_receive(int socket, void *bytes, size_t count) {
   }
 }
 
-ssize_t clinux_send(int socket, const void *bytes, size_t count) {
+ptrdiff_t clinux_send(int socket, const void *bytes, size_t count) {
   for (;;) {
     ssize_t sent = send(socket, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) return sent;

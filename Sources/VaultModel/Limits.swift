@@ -68,8 +68,6 @@ public enum Limits {
   /// that are not read. Over it, the connection that has been stuck longest is closed: 2,048 of them, each with a
   /// large answer unread, would be 12 GiB.
   public static let bufferedBytes = 33_554_432
-  /// A reply: a list of 100,000 entries has about 25 MiB, and a client has to hold it.
-  public static let replyBytes = 67_108_864
   /// Milliseconds for which a daemon that starts waits for one that is about to end: within what the command waits.
   public static let lockMilliseconds: Int64 = 3_000
   /// Connections that wait to be accepted: as many as a system allows by default.

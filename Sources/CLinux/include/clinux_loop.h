@@ -2,9 +2,6 @@
 // returns a value of 0 or more, or the error number as a negative one, and retries nothing but EINTR.
 #ifndef CLINUX_LOOP_H
 #define CLINUX_LOOP_H
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <stdbool.h>
 #include <stdint.h>
 

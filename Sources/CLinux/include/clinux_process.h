@@ -2,12 +2,9 @@
 // Every call returns a value of 0 or more, or the error number as a negative one.
 #ifndef CLINUX_PROCESS_H
 #define CLINUX_PROCESS_H
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /// Forbids other processes of the user to trace this one, to read its memory and to take its descriptors
 /// (PR_SET_DUMPABLE); core dumps go with it.
@@ -47,12 +44,12 @@ int clinux_signals_next(int signals);
 
 /// Writes at most `count` bytes to a descriptor that may be shared with other processes, and returns how many;
 /// -EAGAIN where that would block. Leaves the descriptor's flags alone.
-ssize_t clinux_write_without_blocking(int descriptor, const void *bytes, size_t count);
+ptrdiff_t clinux_write_without_blocking(int descriptor, const void *bytes, size_t count);
 
 /// What an error number means, in English; never NULL.
 const char *clinux_error_text(int error);
 
 /// The path of the program that process `pid` runs, with a NUL, in `path`. Returns its length.
-int clinux_process_executable(pid_t pid, char *path, size_t size);
+int clinux_process_executable(int32_t pid, char *path, size_t size);
 
 #endif

@@ -2,20 +2,17 @@
 // negative one, and retries nothing but EINTR. Descriptors are close-on-exec from the start.
 #ifndef CLINUX_SOCKET_H
 #define CLINUX_SOCKET_H
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
+#include <stdint.h>
 
 /// The longest path of a socket in bytes, without the NUL.
 enum { CLINUX_SOCKET_PATH_MAX = 107 };
 
 /// Who is at the other end, by the kernel, as of its connect or listen.
 struct clinux_credentials {
-  pid_t pid;
-  uid_t uid;
+  int32_t pid;
+  uint32_t uid;
 };
 
 /// A new stream socket that is not bound; `nonblocking` for event loops. The socket file that binding makes
@@ -51,10 +48,10 @@ int clinux_socket_adopt(int socket);
 int clinux_socket_pair(int sockets[2]);
 
 /// Receives up to `count` bytes. 0: the other end will send no more.
-ssize_t clinux_receive(int socket, void *bytes, size_t count);
+ptrdiff_t clinux_receive(int socket, void *bytes, size_t count);
 
 /// Sends up to `count` bytes without blocking and without SIGPIPE.
-ssize_t clinux_send(int socket, const void *bytes, size_t count);
+ptrdiff_t clinux_send(int socket, const void *bytes, size_t count);
 
 /// Sends one datagram to the socket at `path`; a `@` in front is an abstract name. Doesn't block.
 int clinux_send_datagram(const char *path, const void *bytes, size_t count);

@@ -103,11 +103,14 @@ final class Dispatch {
 
   private static let information = ServiceInfo(
     vendor: "The vaultd founders", product: "vaultd", version: productVersion, url: "https://vaultd.org",
-    interfaces: ["org.varlink.service", VaultInterface.name])
+    interfaces: [ServiceInterface.name, VaultInterface.name])
 
   private static func description(of interface: String) -> Answer {
-    if interface == VaultInterface.name { return .reply(.interfaceDescription(VaultInterface.description)) }
-    return .refused(.interfaceNotFound(interface))
+    switch interface {
+    case VaultInterface.name: .reply(.interfaceDescription(VaultInterface.description))
+    case ServiceInterface.name: .reply(.interfaceDescription(ServiceInterface.description))
+    default: .refused(.interfaceNotFound(interface))
+    }
   }
 }
 
