@@ -2,10 +2,7 @@
 // macros whose text must outlive the call; nothing else is decided here. All lengths are bytes.
 #ifndef COPENSSL_SHIM_H
 #define COPENSSL_SHIM_H
-// Like CLinux: modules that see the same system header must see it with the same features.
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+// No feature macro: every module of C must see a system header as Swift's own Glibc module does.
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>

@@ -2,10 +2,7 @@
 // there is an inline function here.
 #ifndef CSECRET_SHIM_H
 #define CSECRET_SHIM_H
-// Like CLinux: modules that see the same system header must see it with the same features.
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+// No feature macro: every module of C must see a system header as Swift's own Glibc module does.
 // The half of libsecret that speaks in D-Bus paths and values; marked so since 2012 and unchanged since.
 #define SECRET_API_SUBJECT_TO_CHANGE
 #include <gio/gio.h>

@@ -3,9 +3,6 @@
 // of 0 or more, or the error number as a negative one.
 #ifndef CLINUX_CLIENT_H
 #define CLINUX_CLIENT_H
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <stdint.h>
 
 /// Limits how long a blocking call that sends may wait, and a connect that finds the listener's queue full:

@@ -1,9 +1,6 @@
 // Memory that is locked, left out of dumps, emptied in a forked child, and wiped.
 #ifndef CLINUX_MEMORY_H
 #define CLINUX_MEMORY_H
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
