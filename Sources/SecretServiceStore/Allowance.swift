@@ -18,14 +18,24 @@ final class Allowance {
   /// How often an unlock was tried for the request; a provider that never means it is not asked for ever.
   var unlocks = 0
 
-  init(milliseconds: Int64, promptMilliseconds: Int64, interactive: Bool) {
-    deadline = .after(milliseconds: milliseconds)
-    promptDeadline = .after(milliseconds: promptMilliseconds)
-    self.interactive = interactive
+  init(_ time: TimeLeft) {
+    deadline = .after(milliseconds: time.plain)
+    promptDeadline = .after(milliseconds: time.prompt)
+    interactive = time.interactive
   }
 
   /// A prompt is on the screen: there is more time.
   func extend() {
     deadline = max(deadline, promptDeadline)
   }
+}
+
+/// A request's patience on its way to the bus's thread, whose clock is another: what is left of it.
+struct TimeLeft: Sendable {
+  /// Milliseconds without a prompt.
+  var plain: Int64
+  /// Milliseconds with one.
+  var prompt: Int64
+  /// Whether somebody may be asked.
+  var interactive: Bool
 }

@@ -83,7 +83,8 @@ import VaultModel
       let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
       let value = unsafe secret_value_new(start, gssize(bytes.count), contentType)
       defer { unsafe secret_value_unref(UnsafeMutableRawPointer(value)) }
-      guard let value = unsafe value, let encoded = unsafe secret_service_encode_dbus_secret(service, value) else {
+      guard let value = unsafe value, let encoded = unsafe secret_service_encode_dbus_secret(service, value)
+      else {
         return nil
       }
       return unsafe Variant(consuming: encoded)
@@ -96,7 +97,8 @@ import VaultModel
 
   /// The secret out of what came over the bus, `(oayays)`.
   func decode(_ encoded: Variant) throws(Trouble) -> SecretBytes {
-    guard encoded.type == "(oayays)", let value = unsafe secret_service_decode_dbus_secret(service, encoded.pointer)
+    guard encoded.type == "(oayays)",
+      let value = unsafe secret_service_decode_dbus_secret(service, encoded.pointer)
     else { throw .senseless("a secret that cannot be decoded") }
     defer { unsafe secret_value_unref(UnsafeMutableRawPointer(value)) }
     var count: gsize = 0

@@ -39,6 +39,8 @@ enum Trouble: Error, Hashable {
   case senseless(String)
   /// The provider would ask somebody before it removes the item.
   case removalNeedsPrompt
+  /// The provider says that it removed the item, and still has it.
+  case notRemoved
   /// What was read back is not what was stored.
   case notKept
   /// The provider died and the one that answers now has nothing under the key.
@@ -61,7 +63,8 @@ enum Trouble: Error, Hashable {
       "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected":
       self = .gone(error)
     case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut": self = .noAnswer
-    case "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed": self = .denied(error)
+    case "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed":
+      self = .denied(error)
     case "" where error == .timedOut: self = .noAnswer
     case "" where error.isConnectionLost: self = .gone(error)
     default: self = .refused(error)
@@ -97,14 +100,18 @@ extension Trouble {
       unavailable(
         "the Secret Service offers no encrypted session; `vaultd --plain-session`, or plain-session=true in "
           + "vaultd.conf, allows one without encryption")
-    case .denied(let error): unavailable("the session bus does not let vaultd use the Secret Service: \(error)")
+    case .denied(let error):
+      unavailable("the session bus does not let vaultd use the Secret Service: \(error)")
     case .refused(let error): unavailable("the Secret Service refused: \(error)")
     case .senseless(let what): unavailable("the Secret Service answered against its specification: \(what)")
     case .removalNeedsPrompt:
-      unavailable("the Secret Service asks somebody before it removes an item; remove it in the keyring's program")
+      unavailable(
+        "the Secret Service asks somebody before it removes an item; remove it in the keyring's program")
+    case .notRemoved: unavailable("the Secret Service says that it removed the item, and still has it")
     case .notKept: unavailable("the Secret Service does not give back what was stored in it")
     case .lostWithProvider:
-      unavailable("the Secret Service died while it was asked, and what answers now has nothing there; try again")
+      unavailable(
+        "the Secret Service died while it was asked, and what answers now has nothing there; try again")
     case .tooLarge(let size): .tooLarge(size: size, limit: Limits.secretBytes)
     case .own(let error): error
     }

@@ -114,3 +114,29 @@ public protocol VaultFile: Store {
   /// Authenticates every record.
   func verify() async throws(VaultError) -> Verification
 }
+
+/// What a store tells by itself.
+public enum StoreChange: Hashable, Sendable {
+  /// An item was made or changed by somebody else; `nil`: one that the store has not seen before.
+  case itemChanged(EntryID?)
+  /// The last item of a key and account was deleted by somebody else, while the store was unlocked.
+  case itemDeleted(EntryID)
+  /// It was locked.
+  case locked
+  /// It was unlocked.
+  case unlocked
+  /// It answers now, unlocked; whatever was known of it may be of another place.
+  case available
+  /// It cannot be reached any more.
+  case unavailable
+}
+
+/// A store that changes also without us, and says so.
+@VaultActor
+public protocol ObservedStore: Store {
+  /// Called with what changed, in order, after it did.
+  var onChange: (@VaultActor ([StoreChange]) -> Void)? { get set }
+
+  /// What answers for the store now, as people know it (`gnome-keyring-daemon`); `nil` where nothing does.
+  var provider: String? { get }
+}

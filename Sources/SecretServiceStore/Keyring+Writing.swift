@@ -1,0 +1,287 @@
+// Storing and removing tokens in the Secret Service. An update is SetSecret on the item that is there: one
+// call, no gap for any reader, and a provider killed at any moment keeps the old or the new. A new key is
+// CreateItem without "replace", which destroys items of others that have more attributes. What was stored is
+// read back before it is acknowledged. Nothing is ever deleted but by `remove`, which never asks anybody.
+
+import GLibLoop
+import SecretMemory
+import VaultCore
+import VaultModel
+
+/// Whether a change that failed may still take effect, or has.
+@GLibActor
+final class Effect {
+  var isPossible = false
+}
+
+extension Keyring {
+  /// Stores a secret under an entry, in place of what was there. `effect` tells how a failure left it.
+  func write(
+    _ entry: Entry, _ secret: SharedSecret, _ allowance: Allowance, _ effect: Effect
+  ) async throws(Trouble) {
+    try await lanes.change(entry.id, by: allowance.deadline) { () async throws(Trouble) in
+      try await self.attempt(allowance) { provider, _ async throws(Trouble) in
+        try await self.writeOnce(entry, secret, provider, allowance, effect)
+      }
+    }
+    effect.isPossible = false
+  }
+
+  private func writeOnce(
+    _ entry: Entry, _ secret: SharedSecret, _ provider: Provider, _ allowance: Allowance, _ effect: Effect
+  ) async throws(Trouble) {
+    while true {
+      let target = try await chosen(entry.id, provider, allowance)
+      let session = try await openSession(provider, by: allowance.deadline)
+      // What has to be unlocked when the provider says so.
+      let place: String
+      if let target {
+        place = target.path
+      } else {
+        place = try await provider.defaultCollection(by: allowance.deadline)
+      }
+      let change = Change(
+        entry: entry, secret: secret, provider: provider, session: session, allowance: allowance,
+        effect: effect)
+      do throws(Trouble) {
+        try await lanes.unsettled(entry.id) { () async throws(Trouble) in
+          try await self.store(change, target, in: place)
+        }
+        return
+      } catch .isLocked where !effect.isPossible {
+        try await provider.unlocking.unlock(place, allowance)
+      }
+    }
+  }
+
+  /// What the steps of one write share.
+  @GLibActor private struct Change {
+    let entry: Entry
+    let secret: SharedSecret
+    let provider: Provider
+    let session: SecretSession
+    let allowance: Allowance
+    let effect: Effect
+    var deadline: Deadline { allowance.deadline }
+  }
+
+  /// Tries one form after the other until what is read back is what was to be stored.
+  private func store(
+    _ change: Change, _ target: (path: String, item: Item?)?, in place: String
+  ) async throws(Trouble) {
+    var target = target
+    var refusal: Trouble?
+    let forms = change.secret.withBytes {
+      SecretForm.candidates(for: $0, manglesBytes: change.provider.manglesBytes)
+    }
+    for form in forms {
+      // Once bytes came back changed, other names for the same bytes are no use.
+      if refusal == .notKept, form != .base64 { continue }
+      do throws(Trouble) {
+        if let present = target {
+          try await update(change, present, form)
+        } else {
+          let path = try await create(change, in: place, form)
+          report.learn(path, change.entry.id)
+          target = (path, nil)
+          change.effect.isPossible = true
+          if try await isKept(change, path, form, change.provider.beginProperties(.item(path))) { return }
+          refuseBytes(change, form)
+          refusal = .notKept
+          continue
+        }
+        return
+      } catch .refused(let error) {
+        refusal = refusal ?? .refused(error)
+      } catch .notKept {
+        refuseBytes(change, form)
+        refusal = .notKept
+      }
+    }
+    throw refusal ?? .notKept
+  }
+
+  private func refuseBytes(_ change: Change, _ form: SecretForm) {
+    if form != .base64 { change.provider.manglesBytes = true }
+  }
+
+  // MARK: Update
+
+  private func update(
+    _ change: Change, _ target: (path: String, item: Item?), _ form: SecretForm
+  ) async throws(Trouble) {
+    let provider = change.provider
+    let object = Object.item(target.path)
+    let asked = provider.beginProperties(object)
+    var item = target.item
+    if form == .base64 {
+      // The attribute goes before: what has the mark and not the attribute would be read as it is.
+      item = try await properties(target.path, asked, provider, by: change.deadline)
+      var attributes = item?.attributes ?? [:]
+      if attributes[Item.Attribute.encoding] != Item.base64 {
+        attributes[Item.Attribute.encoding] = Item.base64
+        let mark = provider.beginSetting(object, "Attributes", .strings(attributes))
+        _ = try await provider.answer(mark, by: change.deadline)
+      }
+    }
+
+    let encoded = try encode(change, form)
+    let set = provider.begin(object, "SetSecret", .tuple([encoded]), reply: "()")
+    _ = try await answer(set, change)
+    change.effect.isPossible = true
+
+    if let present = try await properties(target.path, asked, provider, by: change.deadline) {
+      item = present
+    }
+    guard try await isKept(change, target.path, form, nil, over: item) else { throw .notKept }
+  }
+
+  /// Writes the entry's copy into the item where it is not there yet, and reads the secret back.
+  private func isKept(
+    _ change: Change, _ path: String, _ form: SecretForm, _ asked: BusCall?, over item: Item? = nil
+  ) async throws(Trouble) -> Bool {
+    let provider = change.provider
+    let object = Object.item(path)
+    var settings: [BusCall] = []
+    if let item {
+      let attributes = Item.attributes(change.entry, encoded: form == .base64, over: item.attributes)
+      if attributes != item.attributes {
+        settings.append(provider.beginSetting(object, "Attributes", .strings(attributes)))
+      }
+      let label = Item.label(for: change.entry)
+      if ExactText(label) != ExactText(item.label) {
+        settings.append(provider.beginSetting(object, "Label", .string(label)))
+      }
+    }
+
+    let stored = try await readSecret(path, provider, change.session, by: change.deadline)
+    for setting in settings {
+      do throws(Trouble) {
+        _ = try await provider.answer(setting, by: change.deadline)
+      } catch .refused {
+        // The state has the entry, and counts; the copy in the item is for the day when the state is lost.
+      }
+    }
+    if let stored {
+      return try change.secret.withBytes { secret throws(Trouble) in
+        try form.write(secret) { expected in stored.withBytes { equal($0, expected) } }
+      }
+    }
+    let asked = asked ?? provider.beginProperties(object)
+    let now = try await properties(path, asked, provider, by: change.deadline)
+    if now?.isLocked ?? false { throw .isLocked(nil) }
+    return false
+  }
+
+  // MARK: Create
+
+  private func create(
+    _ change: Change, in collection: String, _ form: SecretForm
+  ) async throws(Trouble) -> String {
+    let provider = change.provider
+    let attributes = Item.attributes(change.entry, encoded: form == .base64)
+    let properties = Variant.properties([
+      "org.freedesktop.Secret.Item.Label": .string(Item.label(for: change.entry)),
+      "org.freedesktop.Secret.Item.Attributes": .strings(attributes),
+    ])
+    let encoded = try encode(change, form)
+    let call = provider.begin(
+      .collection(collection), "CreateItem", .tuple([properties, encoded, .boolean(false)]), reply: "(oo)")
+    let answered: Variant
+    do throws(Trouble) {
+      answered = try await answer(call, change)
+    } catch .noSuchObject {
+      // The alias names a collection that is not there.
+      throw .noDefaultCollection
+    }
+    if let path = answered[0]?.string, path != Object.none { return path }
+    guard let prompt = answered[1]?.string, prompt != Object.none else {
+      throw .senseless("an item was made that has no path")
+    }
+    let made = try await provider.unlocking.show(prompt, change.allowance)
+    guard let path = made?.string, path != Object.none else { throw .dismissed }
+    return path
+  }
+
+  private func encode(_ change: Change, _ form: SecretForm) throws(Trouble) -> Variant {
+    try change.secret.withBytes { secret throws(Trouble) in
+      try form.write(secret) { stored throws(Trouble) in
+        try change.session.encode(stored, contentType: form.contentType)
+      }
+    }
+  }
+
+  /// Waits for a call that changes something.
+  private func answer(_ call: BusCall, _ change: Change) async throws(Trouble) -> Variant {
+    do throws(Trouble) {
+      return try await change.provider.answer(call, by: change.deadline)
+    } catch {
+      note(error, of: call, change.effect)
+      throw error
+    }
+  }
+
+  /// A call that changes something failed: may it still have changed it?
+  private func note(_ trouble: Trouble, of call: BusCall, _ effect: Effect) {
+    switch trouble {
+    case .noAnswer, .gone: if call.isSent { effect.isPossible = true }
+    case .noBus, .noProvider, .noSession, .noSuchObject, .isLocked, .promptNotWanted, .dismissed,
+      .promptNotAnswered, .noDefaultCollection, .onlyPlain, .denied, .refused, .senseless,
+      .removalNeedsPrompt,
+      .notRemoved, .notKept, .lostWithProvider, .tooLarge, .own:
+      break  // it was answered, and refused
+    }
+  }
+
+  // MARK: Remove
+
+  /// Removes every item of a key and account, and makes sure.
+  /// - Returns: whether there was one.
+  func remove(_ id: EntryID, _ allowance: Allowance, _ effect: Effect) async throws(Trouble) -> Bool {
+    var wasThere = false
+    try await lanes.change(id, by: allowance.deadline) { () async throws(Trouble) in
+      try await self.attempt(allowance) { provider, diedBefore async throws(Trouble) in
+        let there = try await self.removeOnce(id, provider, allowance, effect)
+        wasThere = wasThere || there
+        // The next provider's word about what the last one had is worth nothing.
+        if diedBefore, !there { throw .lostWithProvider }
+      }
+    }
+    effect.isPossible = false
+    return wasThere
+  }
+
+  private func removeOnce(
+    _ id: EntryID, _ provider: Provider, _ allowance: Allowance, _ effect: Effect
+  ) async throws(Trouble) -> Bool {
+    var wasThere = false
+    // Twice: what the second search finds was made meanwhile, or is kept in spite of what the provider said.
+    for _ in 0..<2 {
+      var found = try await find(id, provider, by: allowance.deadline)
+      if found.isEmpty { return wasThere }
+      if let locked = found.locked.first, found.unlocked.isEmpty {
+        // An item that is locked by itself may open without anybody being asked.
+        try await provider.unlocking.unlock(locked, allowance)
+        found = try await find(id, provider, by: allowance.deadline)
+      }
+      for path in found.unlocked {
+        let call = provider.begin(.item(path), "Delete", reply: "(o)")
+        do throws(Trouble) {
+          let prompt = try await provider.answer(call, by: allowance.deadline)[0]?.string
+          guard prompt == nil || prompt == Object.none else { throw .removalNeedsPrompt }
+          wasThere = true
+          effect.isPossible = true
+        } catch .noSuchObject {
+          // Somebody else was faster.
+        } catch {
+          note(error, of: call, effect)
+          throw error
+        }
+      }
+      if !found.locked.isEmpty { throw .isLocked(nil) }
+    }
+    let left = try await find(id, provider, by: allowance.deadline)
+    guard left.isEmpty else { throw left.unlocked.isEmpty ? .isLocked(nil) : .notRemoved }
+    return wasThere
+  }
+}

@@ -1,0 +1,313 @@
+// The tokens in the Secret Service: finding the items of a key, and reading them. Every step is a call with a
+// limit, made to the one provider that the request began with. What a provider says is acted upon as
+// designed: an item in the locked half of a search, or missing from GetSecrets, is locked and not missing; an
+// item that vanished is searched again; a session that is gone is opened anew; "nothing there" is believed
+// only of a provider that did not die while it was asked. Writing is in `Keyring+Writing`.
+
+import GLibLoop
+import SecretMemory
+import VaultCore
+import VaultModel
+
+/// Reads and writes tokens through whoever provides the Secret Service.
+@GLibActor
+final class Keyring {
+  let client: SecretServiceClient
+  let report: ProviderReport
+  let lanes = Lanes()
+
+  init(allowsPlain: Bool) {
+    report = ProviderReport()
+    client = SecretServiceClient(allowsPlain: allowsPlain, report: report)
+    report.isOurs = { [lanes] id in lanes.isChanging(id) }
+    report.onCreated = { [weak self] path in self?.identify(path) }
+    report.onDeleted = { [weak self] id in self?.confirmDeletion(of: id) }
+    report.onReadable = { [weak self] provider in self?.learnItems(of: provider) }
+  }
+
+  /// Reads the token of a key and account; `nil` where there is none.
+  func read(_ id: EntryID, _ allowance: Allowance) async throws(Trouble) -> Token? {
+    try await lanes.read(id, allowance) { () async throws(Trouble) in
+      try await self.attempt(allowance) { provider, diedBefore async throws(Trouble) in
+        guard let token = try await self.readOnce(id, provider, allowance) else {
+          if diedBefore { throw .lostWithProvider }
+          return nil
+        }
+        return token
+      }
+    }
+  }
+
+  /// The entries of a namespace, or all.
+  func list(_ namespace: Namespace?, _ allowance: Allowance) async throws(Trouble) -> [Entry] {
+    try await attempt(allowance) { provider, diedBefore async throws(Trouble) in
+      let entries = try await self.listOnce(namespace, provider, allowance)
+      if diedBefore, entries.isEmpty { throw .lostWithProvider }
+      return entries
+    }
+  }
+
+  // MARK: Trying again
+
+  /// Runs `body` with the provider; again where that makes sense: once with the next provider or connection
+  /// when it went away, once with a new session, a few times when items vanished under it.
+  func attempt<Result>(
+    _ allowance: Allowance,
+    _ body: @GLibActor (Provider, _ diedBefore: Bool) async throws(Trouble) -> Result
+  ) async throws(Trouble) -> Result {
+    var died = false
+    var sessions = 0
+    var searches = 0
+    while true {
+      var provider: Provider?
+      do throws(Trouble) {
+        let present = try await client.provider(by: allowance.deadline)
+        provider = present
+        let result = try await body(present, died)
+        report.succeeded(present)
+        return result
+      } catch {
+        if let end = provider?.end, !died, error != .gone(end) {
+          // Whatever it said on its way out.
+          died = true
+          continue
+        }
+        switch error {
+        case .gone where !died: died = true
+        case .noSession where sessions == 0:
+          sessions += 1
+          if let provider, let session = provider.openSession { provider.dropSession(session) }
+        case .noSuchObject where searches < Limits.searches: searches += 1
+        case .gone, .noSession, .noSuchObject, .noBus, .noProvider, .noAnswer, .isLocked, .promptNotWanted,
+          .dismissed, .promptNotAnswered, .noDefaultCollection, .onlyPlain, .denied, .refused, .senseless,
+          .removalNeedsPrompt, .notRemoved, .notKept, .lostWithProvider, .tooLarge, .own:
+          report.failed(provider, error)
+          throw error
+        }
+      }
+    }
+  }
+
+  // MARK: Finding
+
+  /// The items of a key and account.
+  struct Found {
+    var unlocked: [String]
+    var locked: [String]
+    var isEmpty: Bool { unlocked.isEmpty && locked.isEmpty }
+  }
+
+  /// Searches for the items of exactly this key and account. An item without the attribute `account` is of
+  /// the empty account.
+  func find(_ id: EntryID, _ provider: Provider, by deadline: Deadline) async throws(Trouble) -> Found {
+    let exact = beginSearch(Item.exact(id), provider)
+    guard id.account == .empty else { return try await found(exact, provider, by: deadline) }
+    var wide = Item.exact(id)
+    wide[Item.Attribute.account] = nil
+    let all = beginSearch(wide, provider)
+    var result = try await found(exact, provider, by: deadline)
+    let others = try await found(all, provider, by: deadline)
+
+    // What only the wide search found is of another account, or of none.
+    let known = Set(result.unlocked + result.locked)
+    let unlocked = others.unlocked.filter { !known.contains($0) }
+    let locked = others.locked.filter { !known.contains($0) }
+    let isOurs = try await properties(unlocked + locked, provider, by: deadline)
+      .filter { !$0.has(Item.Attribute.account) }.map(\.path)
+    result.unlocked += unlocked.filter(isOurs.contains)
+    result.locked += locked.filter(isOurs.contains)
+    return result
+  }
+
+  func beginSearch(_ attributes: [String: String], _ provider: Provider) -> BusCall {
+    provider.begin(.service, "SearchItems", .tuple([.strings(attributes)]), reply: "(aoao)")
+  }
+
+  func found(_ call: BusCall, _ provider: Provider, by deadline: Deadline) async throws(Trouble) -> Found {
+    let answer = try await provider.answer(call, by: deadline)
+    return Found(unlocked: answer[0]?.texts ?? [], locked: answer[1]?.texts ?? [])
+  }
+
+  /// What is known of these items; those that are gone meanwhile are left out.
+  func properties(
+    _ paths: [String], _ provider: Provider, by deadline: Deadline
+  ) async throws(Trouble) -> [Item] {
+    let calls = paths.map { ($0, provider.beginProperties(.item($0))) }
+    var items: [Item] = []
+    for (path, call) in calls {
+      if let item = try await properties(path, call, provider, by: deadline) { items.append(item) }
+    }
+    return items
+  }
+
+  /// What was asked of an item; `nil` where it is gone.
+  func properties(
+    _ path: String, _ call: BusCall, _ provider: Provider, by deadline: Deadline
+  ) async throws(Trouble) -> Item? {
+    do throws(Trouble) {
+      let item = Item(path: path, properties: try await provider.answer(call, by: deadline))
+      if let id = item.id { report.learn(path, id) }
+      return item
+    } catch .noSuchObject {
+      return nil
+    }
+  }
+
+  /// The item that counts, of those that can be read; unlocks what has to be.
+  func chosen(
+    _ id: EntryID, _ provider: Provider, _ allowance: Allowance
+  ) async throws(Trouble) -> (path: String, item: Item?)? {
+    while true {
+      let found = try await find(id, provider, by: allowance.deadline)
+      if found.isEmpty { return nil }
+      if found.locked.isEmpty, found.unlocked.count == 1 { return (found.unlocked[0], nil) }
+      if let first = found.locked.first, found.unlocked.isEmpty {
+        try await provider.unlocking.unlock(first, allowance)
+        continue
+      }
+      // Several: the one that was changed last counts. A locked one of which that can't be told does not.
+      let items = try await properties(found.unlocked + found.locked, provider, by: allowance.deadline)
+      guard let best = items.max(by: { $1.counts(before: $0) }) else { continue }
+      if found.locked.contains(best.path) {
+        try await provider.unlocking.unlock(best.path, allowance)
+        continue
+      }
+      return (best.path, best)
+    }
+  }
+
+  // MARK: Reading
+
+  private func readOnce(
+    _ id: EntryID, _ provider: Provider, _ allowance: Allowance
+  ) async throws(Trouble) -> Token? {
+    while true {
+      guard let (path, known) = try await chosen(id, provider, allowance) else { return nil }
+      report.learn(path, id)
+      let session = try await openSession(provider, by: allowance.deadline)
+      let asked = provider.beginProperties(.item(path))
+      var secret = try await readSecret(path, provider, session, by: allowance.deadline)
+      guard let item = try await properties(path, asked, provider, by: allowance.deadline) ?? known else {
+        continue  // it vanished: search again
+      }
+      guard let stored = secret.take() else {
+        // Not in the answer of GetSecrets, and there: the item itself is locked.
+        try await provider.unlocking.unlock(path, allowance)
+        continue
+      }
+      let marked = item.attributes[Item.Attribute.encoding] == Item.base64
+      let value = try SecretForm.read(stored, marked: marked)
+      // A provider that was killed while it made the item left it without its secret: nothing was stored.
+      if value.count == 0, let size = item.size, size > 0 { return nil }
+      guard value.count <= Limits.secretBytes else { throw .tooLarge(value.count) }
+      let size = value.count
+      return Token(entry: item.entry(id, size: size), secret: SharedSecret(value))
+    }
+  }
+
+  /// The session, opened where it is not.
+  func openSession(_ provider: Provider, by deadline: Deadline) async throws(Trouble) -> SecretSession {
+    if let session = provider.openSession, session.isEncrypted { return session }
+    let session = try await provider.session(by: deadline)
+    report.sessionOpened(provider)
+    return session
+  }
+
+  /// What an item has stored; `nil` where the provider does not give it.
+  func readSecret(
+    _ path: String, _ provider: Provider, _ session: SecretSession, by deadline: Deadline
+  ) async throws(Trouble) -> SecretBytes? {
+    let answer = try await provider.call(
+      .service, "GetSecrets", .tuple([.paths([path]), .path(session.path) ?? .string("/")]),
+      reply: "(a{o(oayays)})", by: deadline)
+    guard let encoded = answer[0]?.entries.first(where: { $0.key == path })?.value else { return nil }
+    return try session.decode(encoded)
+  }
+
+  // MARK: Listing
+
+  private func listOnce(
+    _ namespace: Namespace?, _ provider: Provider, _ allowance: Allowance
+  ) async throws(Trouble) -> [Entry] {
+    let found = try await findAll(namespace, provider, by: allowance.deadline)
+    let items = try await properties(found.unlocked + found.locked, provider, by: allowance.deadline)
+    let locked = Set(found.locked)
+    var entries: [EntryID: Item] = [:]
+    for item in items {
+      if locked.contains(item.path) {
+        if item.has(Item.Attribute.namespace), item.has(Item.Attribute.name) { throw .isLocked(nil) }
+        continue
+      }
+      guard let id = item.id, namespace == nil || id.key.namespace == namespace else { continue }
+      if let other = entries[id], other.counts(before: item) { continue }
+      entries[id] = item
+    }
+    return entries.map { $1.entry($0, size: nil) }
+  }
+
+  /// All items that may be of a namespace, or all there are.
+  private func findAll(
+    _ namespace: Namespace?, _ provider: Provider, by deadline: Deadline
+  ) async throws(Trouble) -> Found {
+    if let namespace {
+      let attributes = [Item.Attribute.namespace: namespace.text]
+      return try await found(beginSearch(attributes, provider), provider, by: deadline)
+    }
+    let found = try await found(beginSearch([:], provider), provider, by: deadline)
+    if !found.isEmpty { return found }
+    // A provider may read an empty search as one that nothing fits.
+    let service = try await provider.answer(provider.beginProperties(.service), by: deadline)
+    let collections = service[0]?.entries.first { $0.key == "Collections" }?.value.texts ?? []
+    var all = Found(unlocked: [], locked: [])
+    for path in collections {
+      let collection = try await provider.answer(provider.beginProperties(.collection(path)), by: deadline)
+      let properties = collection[0]?.entries ?? []
+      let items = properties.first { $0.key == "Items" }?.value.texts ?? []
+      let isLocked = properties.first { $0.key == "Locked" }?.value.boolean ?? false
+      if isLocked { all.locked += items } else { all.unlocked += items }
+    }
+    return all
+  }
+
+  // MARK: What signals lead to
+
+  /// An item was made by somebody: whose is it?
+  private func identify(_ path: String) {
+    guard let provider = client.provider else { return }
+    Task { @GLibActor in
+      let deadline = Deadline.after(milliseconds: Int64(Limits.timeout) * 1_000)
+      guard let item = try? await properties([path], provider, by: deadline).first, let id = item.id,
+        !lanes.isChanging(id)
+      else { return }
+      report.add(.itemChanged(id))
+    }
+  }
+
+  /// An item of a known key was deleted: is that the last one, with everything unlocked?
+  private func confirmDeletion(of id: EntryID) {
+    guard let provider = client.provider else { return }
+    Task { @GLibActor in
+      let deadline = Deadline.after(milliseconds: Int64(Limits.timeout) * 1_000)
+      guard let found = try? await find(id, provider, by: deadline), provider.end == nil,
+        let path = try? await provider.defaultCollection(by: deadline),
+        (try? await provider.isLocked(.collection(path), by: deadline)) == false
+      else { return report.add(.itemChanged(id)) }
+      guard !lanes.isChanging(id) else { return }
+      report.add(found.isEmpty ? .itemDeleted(id) : .itemChanged(id))
+    }
+  }
+
+  /// Learns which item has which key, so that a deletion can be told by key.
+  private func learnItems(of provider: Provider) {
+    Task { @GLibActor in
+      let deadline = Deadline.after(milliseconds: Int64(Limits.timeout) * 1_000)
+      guard let found = try? await findAll(nil, provider, by: deadline) else { return }
+      // A few at a time: requests come first.
+      var rest = found.unlocked.prefix(Limits.knownItems)
+      while !rest.isEmpty {
+        _ = try? await properties(Array(rest.prefix(8)), provider, by: deadline)
+        rest = rest.dropFirst(8)
+      }
+    }
+  }
+}

@@ -1,0 +1,170 @@
+// What the vault's side is told of the Secret Service without asking: how it is now, and what changed there.
+// Gathers on the bus's thread what comes in one turn, and hands it over in one piece, so that thousands of
+// signals are one visit to the vault's actor.
+
+import GLibLoop
+import VaultCore
+import VaultModel
+
+/// How the Secret Service is now.
+struct ProviderSnapshot: Hashable, Sendable {
+  var state: StoreStatus.State
+  var detail: String
+  /// The program that owns the name; `nil` where none does.
+  var program: String?
+}
+
+/// Gathers what is known of the provider.
+@GLibActor
+final class ProviderReport {
+  /// Takes what changed to the vault's side.
+  var deliver: (@GLibActor ([StoreChange], ProviderSnapshot) -> Void)?
+  /// Called for an item that was deleted, not by us: whether its key is gone is to be found out.
+  var onDeleted: (@GLibActor (EntryID) -> Void)?
+  /// Called for a new item, not known yet.
+  var onCreated: (@GLibActor (String) -> Void)?
+  /// Called when the provider answers and is unlocked: what it has can be read.
+  var onReadable: (@GLibActor (Provider) -> Void)?
+  /// Whether a key is just being changed by us: what signals say of it is no news.
+  var isOurs: (@GLibActor (EntryID) -> Bool)?
+
+  private(set) var snapshot = ProviderSnapshot(
+    state: .unavailable, detail: "the session bus was not asked yet", program: nil)
+  private var known: [String: EntryID] = [:]
+  private var changes: [StoreChange] = []
+  private var isScheduled = false
+
+  init() {}
+
+  // MARK: How it is
+
+  /// The provider answers.
+  func answered(_ provider: Provider, isLocked: Bool) {
+    let wasReadable = snapshot.state == .available && snapshot.program == provider.program
+    update(
+      isLocked ? .locked : .available,
+      "\(provider.program)\(session(provider))" + (isLocked ? ", locked" : ""),
+      program: provider.program)
+    if !isLocked && !wasReadable { onReadable?(provider) }
+  }
+
+  /// A session was opened, which the status shows.
+  func sessionOpened(_ provider: Provider) {
+    guard snapshot.program == provider.program, snapshot.state != .unavailable else { return }
+    answered(provider, isLocked: snapshot.state == .locked)
+  }
+
+  /// A request was answered by the provider, with success: it is there.
+  func succeeded(_ provider: Provider) {
+    if snapshot.state != .available { answered(provider, isLocked: false) }
+  }
+
+  /// A request to the provider, or looking after it, failed.
+  func failed(_ provider: Provider?, _ trouble: Trouble) {
+    switch trouble {
+    case .noBus, .noProvider, .noAnswer, .noDefaultCollection, .onlyPlain, .denied:
+      update(.unavailable, reason(trouble), program: provider?.program)
+    case .isLocked, .promptNotWanted, .dismissed, .promptNotAnswered:
+      if let provider { answered(provider, isLocked: true) }
+    case .gone, .noSession, .noSuchObject, .refused, .senseless, .removalNeedsPrompt, .notRemoved, .notKept,
+      .lostWithProvider, .tooLarge, .own:
+      break  // of one request, or told by a signal
+    }
+  }
+
+  /// Nobody has the name; `startable` where the bus starts somebody when asked.
+  func noOwner(startable: Bool) {
+    forgetItems()
+    update(
+      .unavailable,
+      startable
+        ? "not running; the session bus starts it when it is needed"
+        : "nobody provides org.freedesktop.secrets on the session bus: \(Trouble.providers)", program: nil)
+  }
+
+  /// It cannot be reached.
+  func unavailable(_ trouble: Trouble) {
+    forgetItems()
+    update(.unavailable, reason(trouble), program: nil)
+  }
+
+  private func reason(_ trouble: Trouble) -> String {
+    if case .unavailable(_, let reason, _) = trouble.outcome { reason } else { trouble.outcome.description }
+  }
+
+  private func session(_ provider: Provider) -> String {
+    guard let session = provider.openSession else { return "" }
+    return session.isEncrypted ? ", session encrypted" : ", session not encrypted (plain)"
+  }
+
+  private func update(_ state: StoreStatus.State, _ detail: String, program: String?) {
+    let old = snapshot
+    snapshot = ProviderSnapshot(state: state, detail: detail, program: program)
+    guard snapshot != old else { return }
+    if state != old.state {
+      switch state {
+      case .available: changes.append(old.state == .locked ? .unlocked : .available)
+      case .locked: changes.append(.locked)
+      case .unavailable, .absent, .damaged: changes.append(.unavailable)
+      }
+    } else if let program, let before = old.program, program != before {
+      changes.append(.available)
+    }
+    schedule()
+  }
+
+  // MARK: Items
+
+  /// Notes which key an item has.
+  func learn(_ path: String, _ id: EntryID) {
+    if known.count >= Limits.knownItems, known[path] == nil { known = [:] }
+    known[path] = id
+  }
+
+  /// A signal: an item was made or changed.
+  func itemChanged(_ path: String, isNew: Bool) {
+    if let id = known[path] {
+      if !(isOurs?(id) ?? false) { add(.itemChanged(id)) }
+    } else if isNew {
+      onCreated?(path)
+    } else {
+      add(.itemChanged(nil))
+    }
+  }
+
+  /// A signal: an item was deleted.
+  func itemDeleted(_ path: String) {
+    guard let id = known.removeValue(forKey: path), !(isOurs?(id) ?? false) else { return }
+    onDeleted?(id)
+  }
+
+  /// Tells of a change that was found out.
+  func add(_ change: StoreChange) {
+    if changes.last != change { changes.append(change) }
+    schedule()
+  }
+
+  private func forgetItems() {
+    known = [:]
+  }
+
+  // MARK: Handing over
+
+  private func schedule() {
+    guard !isScheduled else { return }
+    isScheduled = true
+    // After what has come in this turn of the loop.
+    Task { @GLibActor in
+      isScheduled = false
+      var seen = Set<StoreChange>()
+      let news = changes.filter { change in
+        switch change {
+        case .itemChanged, .itemDeleted: seen.insert(change).inserted
+        case .locked, .unlocked, .available, .unavailable: true
+        }
+      }
+      changes = []
+      deliver?(news, snapshot)
+    }
+  }
+}
