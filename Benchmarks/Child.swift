@@ -1,0 +1,100 @@
+// Programs that the benchmark starts: servers that run until they are ended, by their own process id, and
+// tools that run to their end.
+
+import Foundation
+
+/// A server that the benchmark started. Ends when its owner lets go of it, and with the benchmark at the
+/// latest.
+final class Child {
+  private let process: Process
+
+  /// The process id.
+  var pid: Int32 { process.processIdentifier }
+
+  /// Starts a program, by path or by name, on the workshop's CPU for servers; it becomes the process that `pid`
+  /// names. Its environment is what is given here and PATH; it reads `input` from standard input.
+  init(
+    _ program: String, _ arguments: [String], in workshop: Workshop, environment: [String: String] = [:],
+    input: String? = nil
+  ) throws {
+    process = Process()
+    process.executableURL = URL(fileURLWithPath: workshop.tool("pinned"))
+    process.arguments = [String(workshop.serverCPU), program] + arguments
+    process.environment = environment.merging(searchPath) { given, _ in given }
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = try Self.log(in: workshop)
+    guard let input else {
+      process.standardInput = FileHandle.nullDevice
+      try process.run()
+      return
+    }
+    let pipe = Pipe()
+    process.standardInput = pipe
+    try process.run()
+    try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+    try pipe.fileHandleForWriting.close()
+  }
+
+  deinit { end() }
+
+  /// Ends it in order, and by force where that takes longer than 10 s.
+  func end() {
+    guard process.isRunning else { return }
+    kill(pid, SIGTERM)
+    for _ in 0..<1_000 where process.isRunning { usleep(10_000) }
+    if process.isRunning { kill(pid, SIGKILL) }
+    process.waitUntilExit()
+  }
+
+  /// Its resident memory in kilobytes.
+  func residentKB() throws -> Double {
+    let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+    guard let words = line?.split(whereSeparator: \.isWhitespace), words.count > 1,
+      let kibibytes = Double(words[1])
+    else { throw Failure("no VmRSS in /proc/\(pid)/status") }
+    return kibibytes * 1.024
+  }
+
+  private static func log(in workshop: Workshop) throws -> FileHandle {
+    let path = "\(workshop.folder)/log"
+    guard
+      FileManager.default.fileExists(atPath: path)
+        || FileManager.default.createFile(atPath: path, contents: nil)
+    else { throw Failure("\(path) can't be made") }
+    let log = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    try log.seekToEnd()
+    return log
+  }
+}
+
+/// Where programs are found: the one thing of the environment that every child gets.
+private let searchPath = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"]
+
+/// Runs a program to its end.
+/// - Throws: what it wrote to standard error, where it doesn't end with 0.
+/// - Returns: what it wrote to standard output.
+@discardableResult
+func output(
+  of program: String, _ arguments: [String], environment: [String: String] = [:], input: String? = nil
+) throws -> String {
+  let process = Process()
+  process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+  process.arguments = [program] + arguments
+  process.environment = environment.merging(searchPath) { given, _ in given }
+  let (output, errors, standardInput) = (Pipe(), Pipe(), Pipe())
+  process.standardInput = standardInput
+  process.standardOutput = output
+  process.standardError = errors
+  try process.run()
+  try standardInput.fileHandleForWriting.write(contentsOf: Data((input ?? "").utf8))
+  try standardInput.fileHandleForWriting.close()
+  // What these tools write fits into a pipe, so that one can be read after the other.
+  let text = try output.fileHandleForReading.readToEnd() ?? Data()
+  let complaint = try errors.fileHandleForReading.readToEnd() ?? Data()
+  process.waitUntilExit()
+  guard process.terminationStatus == 0 else {
+    throw Failure("\(program): \(String(decoding: complaint, as: UTF8.self).prefix(500))")
+  }
+  return String(decoding: text, as: UTF8.self)
+}

@@ -1,0 +1,65 @@
+// One measurement of a server on a Unix socket: how many answers, how fast. The asking is done by a C program
+// that is the same for every server.
+
+import Foundation
+
+/// What the end of an answer is.
+enum AnswerEnd: String {
+  case nul, redis, echo
+}
+
+/// A server and how to talk to it.
+struct Peer {
+  let socket: String
+  let end: AnswerEnd
+}
+
+/// What one measurement showed.
+struct Load {
+  /// Answers a second.
+  let rate: Double
+  /// The median round trip in microseconds.
+  let median: Double
+  /// How much of its CPU the asking program used, 0 to 1. Near 1 it, and not the server, set the pace.
+  let clientShare: Double
+  /// The last answer.
+  let answer: String
+
+  /// Asks over `connections` connections for so many seconds; 0: sends each request once.
+  init(
+    _ peer: Peer, _ requests: Requests, connections: Int, idle: Int = 0, seconds: Double,
+    in workshop: Workshop
+  ) throws {
+    let file = "\(workshop.folder)/requests"
+    try requests.write(to: file)
+    let cpu = connections == 1 ? workshop.serverCPU : workshop.loadCPU
+    let text = try output(
+      of: workshop.tool("load"),
+      [
+        peer.socket, String(connections), String(idle), String(cpu), String(seconds), file, peer.end.rawValue,
+      ])
+    let lines = text.split(separator: "\n", maxSplits: 1)
+    let numbers = lines.first?.split(separator: " ").compactMap { Double($0) } ?? []
+    guard numbers.count == 6 else { throw Failure("load wrote \(text.prefix(200))") }
+    rate = numbers[0] / numbers[1]
+    median = numbers[2] / 1_000
+    clientShare = numbers[5]
+    answer = lines.count > 1 ? String(lines[1]) : ""
+  }
+}
+
+/// The middle of what several rounds gave.
+func median(_ values: [Double]) -> Double {
+  let sorted = values.sorted()
+  return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+}
+
+/// Measures several things in turn, round by round, so that what the machine does meanwhile meets all of them.
+/// - Returns: the median of each.
+func inTurn(_ rounds: Int, _ measurements: (() throws -> Double)...) throws -> [Double] {
+  var values = [[Double]](repeating: [], count: measurements.count)
+  for _ in 0..<rounds {
+    for (index, measure) in measurements.enumerated() { values[index].append(try measure()) }
+  }
+  return values.map(median)
+}
