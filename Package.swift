@@ -93,6 +93,15 @@ let package = Package(
     tests(of: "VaultModel", imports: ["SecretMemory"]),
     tests(of: "VaultWire", imports: ["VaultModel", "SecretMemory"]),
     tests(of: "VaultCore", imports: ["TestSupport", "StoreConformance", "VaultModel", "SecretMemory"]),
+    .target(
+      name: "ScriptedDaemon", dependencies: ["VaultWire", "CLinux", "VaultModel", "SecretMemory"],
+      path: "Tests/ScriptedDaemon", swiftSettings: strict),
+    tests(
+      of: "VaultClient",
+      imports: ["ScriptedDaemon", "TestSupport", "VaultWire", "CLinux", "VaultModel", "SecretMemory"]),
+    tests(
+      of: "vault",
+      imports: ["ScriptedDaemon", "TestSupport", "VaultClient", "VaultWire", "VaultModel", "SecretMemory"]),
     tests(of: "GLibLoop", imports: ["TestSupport"]),
   ],
   cxxLanguageStandard: .cxx17

@@ -140,7 +140,7 @@ public final class Client: Sendable {
         throw outcome(of: error, of: call)
       }
     }
-    var connection = try Connection.open(settings.socket, by: deadline)
+    var connection = try Connection.open(settings.socket, of: settings.user, by: deadline)
     do throws(Connection.Failure) {
       let reply = try connection.exchange(call, by: deadline)
       keep(connection)

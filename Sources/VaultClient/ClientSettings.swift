@@ -16,6 +16,9 @@ public struct ClientSettings: Hashable, Sendable {
   /// The same for calls that may put a question on the user's screen.
   public var promptTimeout: Duration
 
+  /// Whose daemon it must be: this user's.
+  var user = geteuid()
+
   /// These settings. The times are by default a little longer than the daemon's own, so that its answer, which
   /// says more, comes first.
   /// - Throws: `.invalidArgument` for a path that cannot be a socket's.

@@ -16,7 +16,7 @@ struct Connection: ~Copyable {
   private var reader = ReplyReader()
 
   /// Connects and checks by the kernel (SO_PEERCRED) that the daemon is this user's, before a byte is written.
-  static func open(_ path: String, by deadline: Deadline) throws(ClientError) -> Connection {
+  static func open(_ path: String, of user: UInt32, by deadline: Deadline) throws(ClientError) -> Connection {
     let opened = clinux_stream_socket(false)
     guard opened >= 0 else { throw .noDaemon(.unreachable(socket: path, code: -opened)) }
     let descriptor = Descriptor(number: opened)
@@ -27,7 +27,7 @@ struct Connection: ~Copyable {
     var peer = clinux_credentials()
     code = unsafe clinux_socket_peer(descriptor.number, &peer)
     guard code == 0 else { throw .noDaemon(.unreachable(socket: path, code: -code)) }
-    guard peer.uid == geteuid() else { throw .noDaemon(.foreign(socket: path, user: peer.uid)) }
+    guard peer.uid == user else { throw .noDaemon(.foreign(socket: path, user: peer.uid)) }
     do throws(SecretMemoryError) {
       let outgoing = try SecretBuffer(capacity: Limits.replyBufferBytes, limit: Limits.frameBytes)
       let incoming = try SecretBuffer(capacity: Limits.replyBufferBytes, limit: Limits.replyBytes)
