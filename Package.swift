@@ -78,7 +78,7 @@ let package = Package(
     program("vault", imports: ["VaultClient", "VaultWire", "VaultModel", "SecretMemory", "CLinux"]),
 
     // What `make bench` runs: the programs against their peers, from outside.
-    .executableTarget(name: "bench", path: "Benchmarks", exclude: ["peers"], swiftSettings: strict),
+    .executableTarget(name: "Benchmarks", path: "Benchmarks", exclude: ["peers"], swiftSettings: strict),
 
     // Tests: one target a module, and what they share.
     .target(

@@ -102,18 +102,6 @@ final class Comparison {
         aim: .atMost(1.2)))
   }
 
-  private func oneWriter(_ daemon: Daemon, _ workshop: Workshop) throws {
-    let sets = Requests.sets(of: 100)
-    let writes = try inTurn(
-      settings.rounds,
-      { try self.load(daemon.peer, sets, connections: 1, workshop).median / 1_000 },
-      { try self.appendTime(workshop) })
-    rows.append(
-      .ratio(
-        "Set in the file, one client", writes[0], writes[1], of: "ms", peer: "append, fdatasync",
-        must: .atMost(1.5), aim: .atMost(1.2)))
-  }
-
   private func manyReaders(_ daemon: Daemon, _ workshop: Workshop) throws {
     let echo = try Server.echo(in: workshop)
     let redis = try Server.redis(durable: false, in: workshop)
@@ -153,30 +141,6 @@ final class Comparison {
       .ratio(
         "Set in the file, one client", writes[0], writes[1], of: "ms", peer: "append, fdatasync",
         must: .atMost(1.5), aim: .atMost(1.2)))
-  }
-
-  private func manyReaders(_ daemon: Daemon, _ workshop: Workshop) throws {
-    let echo = try Server.echo(in: workshop)
-    let redis = try Server.redis(durable: false, in: workshop)
-    let gets = Requests.gets(of: 100)
-    var busiest = 0.0
-    let reads = try inTurn(
-      settings.rounds,
-      { try self.load(daemon.peer, gets, connections: 50, workshop).rate },
-      { try self.load(redis.peer, .redisGets(of: 100), connections: 50, workshop).rate },
-      {
-        let load = try self.load(echo.peer, gets, connections: 50, workshop)
-        busiest = max(busiest, load.clientShare)
-        return load.rate
-      })
-    rows.append(
-      .ratio(
-        "Gets a second, 50 connections", reads[0], reads[1], of: "/s", peer: "Redis GET", must: .atLeast(1),
-        aim: nil))
-    rows.append(
-      .ratio(
-        "Gets a second, 50 connections", reads[0], reads[2], of: "/s", peer: "C echo", must: nil,
-        aim: .atLeast(0.9), note: busiest > 0.9 ? "echo is faster than its clients could ask" : ""))
   }
 
   private func manyWriters(_ daemon: Daemon, _ workshop: Workshop) throws {

@@ -1,10 +1,12 @@
 // The command line of the benchmark.
 
+import Foundation
+
 /// What to measure, and with what.
 struct Settings {
-  /// The command and the daemon that are measured.
-  var vault = ".build/release/vault"
-  var vaultd = ".build/release/vaultd"
+  /// The command and the daemon that are measured: in VAULT_BINARIES, else where `make build` puts them.
+  var vault = binaries + "/vault"
+  var vaultd = binaries + "/vaultd"
   /// The sources of the peers.
   var peers = "Benchmarks/peers"
   /// Where the throw-away files go: on the disk that writes are to be measured on.
@@ -12,8 +14,10 @@ struct Settings {
   /// A short run: a tenth of the entries and a third of the time.
   var quick = false
 
+  private static let binaries = ProcessInfo.processInfo.environment["VAULT_BINARIES"] ?? "build"
+
   static let usage = """
-    bench [--vault PROGRAM] [--vaultd PROGRAM] [--peers FOLDER] [--folder FOLDER] [--quick]
+    Benchmarks [--vault PROGRAM] [--vaultd PROGRAM] [--peers FOLDER] [--folder FOLDER] [--quick]
       Measures the vault against secret-tool, a C echo server, Redis, and append with fdatasync.
       Everything is started for the run and ended with it; files lie in a new folder under --folder (/var/tmp).
     """
