@@ -71,7 +71,8 @@ public protocol Store: AnyObject, Sendable {
   /// store can make it, and what is read back is equal.
   func write(_ entry: Entry, _ secret: SharedSecret, _ patience: Patience) async throws(WriteFailure)
 
-  /// Removes every copy; `version` is the version of the removal. Never prompts.
+  /// Removes every copy; `version` is the version of the removal. What somebody else is known to have stored
+  /// there later than that stays. Never prompts.
   /// - Returns: whether there was one.
   func remove(_ id: EntryID, version: Version, _ patience: Patience) async throws(WriteFailure) -> Bool
 

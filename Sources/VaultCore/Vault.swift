@@ -31,7 +31,7 @@ public final class Vault {
   /// How long requests may take.
   public var timeouts: Timeouts
 
-  let secretService: any Store
+  let secretService: any ObservedStore
   let file: any VaultFile
   let state: any State
   let clock: any Clock
@@ -40,11 +40,15 @@ public final class Vault {
   /// Whether `lock` was called and `unlock` was not.
   public internal(set) var isLocked = false
 
+  /// Whether what is owed to the Secret Service is being done; after a failure, not again before `settleAgainAt`.
+  var isSettling = false
+  var settleAgainAt = BootTime(milliseconds: 0)
+
   private var lastVersion: Version = 0
 
   /// A vault over these stores. Call `start` before the first request.
   public init(
-    preference: StorePreference, secretService: any Store, file: any VaultFile, state: any State,
+    preference: StorePreference, secretService: any ObservedStore, file: any VaultFile, state: any State,
     clock: any Clock, timeouts: Timeouts = Timeouts()
   ) {
     self.preference = preference
@@ -58,6 +62,7 @@ public final class Vault {
   /// Opens the vault file where a key file or a credential does, and removes what earlier runs had to leave.
   /// A file that stays locked or is damaged is no failure: requests that need it will say so.
   public func start() async {
+    watchSecretService()
     guard file.exists else { return }
     do {
       try await file.unlock(nil)
@@ -89,8 +94,10 @@ public final class Vault {
     }
   }
 
-  /// Remembers that a provider answered: from now on unknown keys belong to the Secret Service.
+  /// Remembers that a provider answered: from now on unknown keys belong to the Secret Service. Whatever is
+  /// owed to it can be done now.
   func noteProvider() async {
+    settle()
     if !state.providerAnswered {
       // Where this can't be written, neither can anything be set; nothing is lost by asking again.
       try? await state.noteProvider()

@@ -59,7 +59,7 @@ extension Vault {
   }
 
   /// Writes into the Secret Service; afterwards that is where the key is.
-  private func setInSecretService(
+  func setInSecretService(
     _ entry: Entry, _ secret: SharedSecret, _ known: StateRecord?, _ patience: Patience
   ) async throws(WriteFailure) -> Entry {
     var entry = entry
@@ -253,7 +253,7 @@ extension Vault {
 
   /// Removes what the file has of a key whose value is elsewhere now. Where that fails, the copy stays older
   /// than the word about it, and is removed when the file is opened next.
-  private func removeStaleCopy(_ id: EntryID, below version: Version) async {
+  func removeStaleCopy(_ id: EntryID, below version: Version) async {
     switch file.lookUp(id) {
     case .found, .failed(.damaged):
       _ = try? await file.remove(id, version: version, patience(interactive: false))

@@ -111,6 +111,10 @@ public enum Limits {
 
   // The Secret Service.
 
+  /// Milliseconds before what is owed to it and failed is tried again: soon enough that nobody waits for it,
+  /// seldom enough that a keyring which refuses one item is not kept busy with it.
+  public static let settleMilliseconds: Int64 = 2_000
+
   /// Calls on the bus at once: 250 went past a bus's own limit of pending replies.
   public static let busCalls = 64
   /// A secret as it lies in the Secret Service: one of 1 MiB in Base64, with what marks it.

@@ -7,7 +7,7 @@ import VaultModel
 
 /// A provider that is there, locked, or away, as the test says.
 @VaultActor
-public final class FakeProvider: Store {
+public final class FakeProvider: ObservedStore {
   public nonisolated let name = StoreName.secretService
   public var items: [EntryID: Token] = [:]
   /// What every call fails with; `nil` while the provider answers.
@@ -15,8 +15,11 @@ public final class FakeProvider: Store {
   /// What the next write does although it fails with `trouble`.
   public var writesInSpiteOfTrouble = false
   public var calls = 0
+  public var onChange: (@VaultActor ([StoreChange]) -> Void)?
 
   public init() {}
+
+  public var provider: String? { trouble == nil ? "fake-provider" : nil }
 
   public var status: StoreStatus {
     StoreStatus(

@@ -4,7 +4,7 @@
 import SecretMemory
 import TestSupport
 import Testing
-import VaultCore
+@testable import VaultCore
 import VaultModel
 
 @Suite struct ModelTests {
@@ -64,6 +64,12 @@ import VaultModel
         }
       }
       if bench.provider.trouble == nil, bench.file.isUnlocked {
+        if random.next() % 8 == 0 {
+          #expect(await bench.vault.settleAll(), "seed \(seed), step \(step): something stays owed")
+          #expect(bench.file.items.isEmpty, "seed \(seed), step \(step): a copy stays in the file")
+          #expect(
+            Set(bench.provider.items.keys.map(\.key.text)) == Set(model.keys), "seed \(seed), step \(step)")
+        }
         for (key, value) in model {
           #expect(try await bench.get(key) == value, "seed \(seed), step \(step): all stores are open")
         }

@@ -1,0 +1,74 @@
+// What is owed to the Secret Service is done when it answers again (behaviour.md, "The two stores").
+
+import SecretMemory
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import VaultCore
+
+@Suite struct SettlingTests {
+  init() { startVaultActor() }
+
+  @Test("a pending value moves into the Secret Service, under its version, and leaves the file")
+  @VaultActor func move() async throws {
+    let bench = Bench()
+    bench.provider.trouble = Bench.away
+    let entry = try await bench.set("a.b", "v")
+    bench.provider.trouble = nil
+    #expect(await bench.vault.settleAll())
+    #expect(bench.file.items.isEmpty)
+    #expect(bench.provider.items.values.map(\.entry.version) == [entry.version])
+    #expect(try await bench.get("a.b") == "v")
+  }
+
+  @Test("a removal that was owed is carried out, and nothing is left on record")
+  @VaultActor func removal() async throws {
+    let bench = Bench()
+    try await bench.set("a.b", "v")
+    bench.provider.trouble = Bench.closed
+    #expect(try await bench.clear("a.b").pending)
+    bench.provider.trouble = nil
+    #expect(await bench.vault.settleAll())
+    #expect(bench.provider.items.isEmpty && bench.state.all.isEmpty)
+  }
+
+  @Test("of a pending value and a later change in the keyring the later one wins")
+  @VaultActor func laterChange() async throws {
+    let bench = Bench()
+    bench.provider.trouble = Bench.away
+    let entry = try await bench.set("a.b", "ours")
+    var later = entry
+    later.version += 5_000
+    later.store = .secretService
+    bench.provider.items[entry.id] = Token(
+      entry: later, secret: SharedSecret(try SecretBytes(copying: "theirs")))
+    bench.provider.trouble = nil
+    #expect(await bench.vault.settleAll())
+    #expect(try await bench.get("a.b") == "theirs")
+    #expect(bench.file.items.isEmpty)
+  }
+
+  @Test("what the provider refuses stays where it is, and is owed")
+  @VaultActor func refused() async throws {
+    let bench = Bench()
+    bench.provider.trouble = Bench.away
+    try await bench.set("a.b", "v")
+    #expect(await bench.vault.settleAll() == false)
+    #expect(bench.file.items.count == 1)
+    #expect(try await bench.get("a.b") == "v")
+  }
+
+  @Test("an item that another program deletes while we watch is a clear")
+  @VaultActor func deletedElsewhere() async throws {
+    let bench = Bench()
+    await bench.vault.start()
+    let entry = try await bench.set("a.b", "v")
+    bench.provider.items = [:]
+    bench.provider.onChange?([.itemDeleted(entry.id)])
+    while bench.state.all[entry.id] != nil { await Task.yield() }
+    #expect(try await bench.outcome("a.b") == .notFound)
+    let again = try await bench.set("a.b", "w")
+    #expect(again.version > entry.version)
+  }
+}
