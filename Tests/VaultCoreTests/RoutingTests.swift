@@ -107,6 +107,19 @@ struct Bench {
     #expect(bench.file.items.isEmpty)
   }
 
+  @Test("auto: a copy in the file that can't be removed is never read again")
+  @VaultActor func staleCopy() async throws {
+    let bench = Bench()
+    bench.provider.trouble = Bench.away
+    try await bench.set("a.b", "old")
+    bench.provider.trouble = nil
+    bench.file.trouble = .unavailable(store: .file, reason: "the disk is full")
+    bench.clock.pass(milliseconds: 5)
+    try await bench.set("a.b", "new")
+    #expect(bench.file.items.count == 1)
+    #expect(try await bench.get("a.b") == "new")
+  }
+
   @Test("a key whose provider can't be asked is never not found", arguments: [Bench.away, Bench.closed])
   @VaultActor func neverNotFound(trouble: VaultError) async throws {
     let bench = Bench()
