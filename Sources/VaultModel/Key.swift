@@ -126,13 +126,25 @@ private func checkDotted(_ text: String, argument: String, limit: Int) throws(Va
   guard !text.isEmpty else { throw .invalidArgument(argument: argument, reason: "is empty") }
   try check(text, argument: argument, limit: limit)
   // By scalars: a dot with a combining mark behind it is one Character, and still a dot in bytes.
-  for part in text.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false) {
-    guard let first = part.first, let last = part.last else {
-      throw .invalidArgument(argument: argument, reason: "a part between dots is empty")
-    }
-    guard !first.properties.isWhitespace, !last.properties.isWhitespace else {
-      throw .invalidArgument(
-        argument: argument, reason: "a part between dots starts or ends with white space")
-    }
+  var last: Unicode.Scalar = "."
+  for scalar in text.unicodeScalars {
+    if scalar == "." || last == "." { try checkBoundary(last, scalar, argument: argument) }
+    last = scalar
+  }
+  try checkBoundary(last, ".", argument: argument)
+}
+
+/// Checks what stands on both sides of the beginning or the end of a part; one of the two is a dot.
+private func checkBoundary(
+  _ left: Unicode.Scalar, _ right: Unicode.Scalar, argument: String
+) throws(VaultError) {
+  guard left != right else {
+    throw .invalidArgument(argument: argument, reason: "a part between dots is empty")
+  }
+  // In ASCII only the space is left: the others are control characters.
+  let inside = left == "." ? right : left
+  guard inside.isASCII ? inside != " " : !inside.properties.isWhitespace else {
+    throw .invalidArgument(
+      argument: argument, reason: "a part between dots starts or ends with white space")
   }
 }
