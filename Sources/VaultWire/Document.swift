@@ -99,7 +99,7 @@ import VaultModel
   ///   `.ignored`, for any other member.
   func fields(of index: Int, _ known: FieldSet, others: Others) throws(Misfit) -> Fields {
     guard kind(index) == CJSON_OBJECT else { throw .field(.parameters) }
-    var fields = Fields()
+    var fields = Fields(known)
     var name = index + 1
     for _ in 0..<Int(token(index).count) {
       let packed = withBytes(at: name) { Field.pack($0) }
@@ -218,8 +218,13 @@ import VaultModel
 
   /// The text of a string, which the reader has checked to be UTF-8.
   func string(_ index: Int) -> String {
-    withBytes(at: index) { bytes in
-      unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
-    }
+    withBytes(at: index) { $0.text }
+  }
+}
+
+extension Span<UInt8> {
+  /// The text that these bytes are; they are known to be UTF-8.
+  var text: String {
+    unsafe withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
   }
 }

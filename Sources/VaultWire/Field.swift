@@ -45,6 +45,12 @@ struct FieldSet: ExpressibleByArrayLiteral {
     for field in fields { bits |= 1 << UInt128(field.rawValue) }
   }
 
+  /// Whether the set has this member.
+  func contains(_ field: Field) -> Bool { bits & (1 << UInt128(field.rawValue)) != 0 }
+
+  /// How many members of the set come before this one.
+  func rank(of field: Field) -> Int { (bits & ((1 << UInt128(field.rawValue)) - 1)).nonzeroBitCount }
+
   /// The member of the set whose packed name is this one.
   func member(named packed: UInt128) -> Field? {
     var rest = bits
@@ -59,12 +65,26 @@ struct FieldSet: ExpressibleByArrayLiteral {
 
 /// Where the values of an object's members stand on the tape.
 struct Fields {
-  /// Token by member; 0, the outermost object, means that there is no such member.
-  private var places = InlineArray<80, Int32>(repeating: 0)
+  private let known: FieldSet
+  /// Tokens of values, in the order of the members that are known; 0, which is the outermost object, means that
+  /// there is no such member. No object has more than 16 members that are known.
+  private var places = InlineArray<16, Int32>(repeating: 0)
+
+  /// None of these members yet.
+  init(_ known: FieldSet = []) {
+    self.known = known
+  }
 
   /// The token of a member's value; `nil` where there is no such member.
   subscript(field: Field) -> Int? {
-    get { places[field.rawValue] == 0 ? nil : Int(places[field.rawValue]) }
-    set { places[field.rawValue] = Int32(truncatingIfNeeded: newValue ?? 0) }
+    get {
+      guard known.contains(field) else { return nil }
+      let place = places[known.rank(of: field)]
+      return place == 0 ? nil : Int(place)
+    }
+    set {
+      guard known.contains(field) else { return }
+      places[known.rank(of: field)] = Int32(truncatingIfNeeded: newValue ?? 0)
+    }
   }
 }

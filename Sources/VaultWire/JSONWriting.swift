@@ -24,35 +24,55 @@ extension SecretBuffer {
   }
 
   /// Adds a string; `text` is valid UTF-8. Everything goes as it is but the two characters that JSON gives a
-  /// meaning and C0 controls (RFC 8259, section 7), so runs without them are copied whole.
+  /// meaning and C0 controls (RFC 8259, section 7). The length is known before the first byte is written, so
+  /// that a secret is never moved from one buffer to a larger one on its way.
   mutating func appendString(_ text: Span<UInt8>) throws(SecretMemoryError) {
-    try append(UInt8(ascii: "\""))
-    var start = 0
-    while start < text.count {
-      var end = start
-      while end < text.count, !Self.needsEscape(text[end]) { end += 1 }
-      if end > start { try append(text.extracting(start..<end)) }
-      if end < text.count { try appendEscape(of: text[end]) }
-      start = end + 1
+    var more = 0
+    for index in text.indices { more += Self.escapeBytes(text[index]) }
+    _ = try fill(atLeast: text.count + more + 2) { free in
+      free[0] = UInt8(ascii: "\"")
+      var end = 1
+      for index in text.indices {
+        let byte = text[index]
+        if more > 0, Self.escapeBytes(byte) > 0 {
+          end = Self.writeEscape(of: byte, into: &free, at: end)
+        } else {
+          free[end] = byte
+          end += 1
+        }
+      }
+      free[end] = UInt8(ascii: "\"")
+      return end + 1
     }
-    try append(UInt8(ascii: "\""))
   }
 
-  private static func needsEscape(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  /// How many bytes more than one a byte takes in a string.
+  private static func escapeBytes(_ byte: UInt8) -> Int {
+    let short =
+      byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\n")
+      || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\t")
+    return short ? 1 : byte < 0x20 ? 5 : 0
   }
 
-  private mutating func appendEscape(of byte: UInt8) throws(SecretMemoryError) {
+  /// Writes the escape of a byte that needs one.
+  /// - Returns: the place behind it.
+  private static func writeEscape(of byte: UInt8, into free: inout MutableSpan<UInt8>, at start: Int) -> Int {
+    free[start] = UInt8(ascii: "\\")
     switch byte {
-    case UInt8(ascii: "\""): try append(#"\""#)
-    case UInt8(ascii: "\\"): try append(#"\\"#)
-    case UInt8(ascii: "\n"): try append(#"\n"#)
-    case UInt8(ascii: "\r"): try append(#"\r"#)
-    case UInt8(ascii: "\t"): try append(#"\t"#)
-    default:
-      try append(#"\u00"#)
-      for digit in [byte >> 4, byte & 15] { try append(digit < 10 ? 0x30 + digit : 0x61 - 10 + digit) }
+    case UInt8(ascii: "\n"): free[start + 1] = UInt8(ascii: "n")
+    case UInt8(ascii: "\r"): free[start + 1] = UInt8(ascii: "r")
+    case UInt8(ascii: "\t"): free[start + 1] = UInt8(ascii: "t")
+    case 0..<0x20:
+      free[start + 1] = UInt8(ascii: "u")
+      free[start + 2] = UInt8(ascii: "0")
+      free[start + 3] = UInt8(ascii: "0")
+      free[start + 4] = UInt8(ascii: "0") + byte >> 4
+      let low = byte & 15
+      free[start + 5] = low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") - 10 + low
+      return start + 6
+    default: free[start + 1] = byte
     }
+    return start + 2
   }
 
   /// Adds an integer.
@@ -102,7 +122,8 @@ extension Span<UInt8> {
 
   /// Whether they hold a NUL.
   var holdsNUL: Bool {
-    for index in indices where self[index] == 0 { return true }
-    return false
+    var found = false
+    for index in indices { found = self[index] == 0 || found }
+    return found
   }
 }

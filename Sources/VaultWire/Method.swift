@@ -35,8 +35,7 @@ enum Method: String, CaseIterable {
       throw .interfaceNotFound(PlainName.method(interface))
     }
     let short = name.extracting((dot + 1)...)
-    guard let method = allCases.first(where: { short.isEqual(to: $0.rawValue) }),
-      interface.isEqual(to: method.interface)
+    guard let method = Method(rawValue: PlainName.method(short)), interface.isEqual(to: method.interface)
     else { throw .methodNotFound(PlainName.method(name)) }
     return method
   }

@@ -21,15 +21,13 @@ enum PlainName {
 
   private static func plain(_ name: Span<UInt8>, limit: Int, also one: UInt8, _ another: UInt8) -> String {
     guard !name.isEmpty, name.count <= limit, isLetter(name[0]) else { return other }
-    var text = ""
     for index in name.indices {
       let byte = name[index]
       guard isLetter(byte) || (0x30...0x39).contains(byte) || byte == one || byte == another else {
         return other
       }
-      text.unicodeScalars.append(Unicode.Scalar(byte))
     }
-    return text
+    return name.text
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool {
