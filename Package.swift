@@ -55,7 +55,7 @@ let package = Package(
     module("GLibLoop", imports: ["VaultModel", "SecretMemory", "CSecret"]),
     module(
       "SecretServiceStore", imports: ["VaultCore", "GLibLoop", "CSecret", "VaultModel", "SecretMemory"]),
-    module("Database", imports: ["VaultModel", "CSQLite"]),
+    module("Database", imports: ["VaultModel", "CSQLite", "CLinux"]),
     module("StateStore", imports: ["VaultCore", "Database", "VaultModel"]),
     module(
       "FileStore",
@@ -88,6 +88,8 @@ let package = Package(
     .target(
       name: "StoreConformance", dependencies: ["TestSupport", "VaultCore", "VaultModel", "SecretMemory"],
       path: "Tests/StoreConformance", swiftSettings: strict),
+    .target(
+      name: "FaultyLayer", path: "Tests/FaultyLayer", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(of: "SecretMemory"),
     tests(of: "VaultCrypto", imports: ["VaultModel", "SecretMemory"]),
     tests(of: "VaultModel", imports: ["SecretMemory"]),
@@ -103,6 +105,8 @@ let package = Package(
       of: "vault",
       imports: ["ScriptedDaemon", "TestSupport", "VaultClient", "VaultWire", "VaultModel", "SecretMemory"]),
     tests(of: "GLibLoop", imports: ["TestSupport"]),
+    tests(of: "Database", imports: ["TestSupport", "VaultModel"]),
+    tests(of: "StateStore", imports: ["TestSupport", "FaultyLayer", "Database", "VaultCore", "VaultModel"]),
   ],
   cxxLanguageStandard: .cxx17
 )

@@ -147,4 +147,16 @@ public enum Limits {
   public static let scryptPRange = 1...4
   /// A key file: 32 random bytes in hexadecimal and a line end; anything larger is no key file.
   public static let keyFileBytes = 4_096
+
+  // The databases.
+
+  /// Changes in one transaction: what 50 clients at once have under way fits, and a commit stays short.
+  public static let changesInOneCommit = 512
+  /// Pages in the write-ahead log after which it is copied into the file: 4 MiB, SQLite's own choice.
+  public static let logPages = 1_000
+  /// How often, and milliseconds apart, the log is tried to be emptied after a removal while another program reads
+  /// it: 8 s, below `timeout`.
+  public static let logEmptyingTries = 1_600
+  /// The pause between two of those tries, in milliseconds.
+  public static let logEmptyingPause: UInt32 = 5
 }

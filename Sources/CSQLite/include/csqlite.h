@@ -1,1 +1,39 @@
+// SQLite as Swift calls it: the library's own header, its variadic calls as plain ones, and the file layer
+// that every database of ours is opened through.
+#ifndef CSQLITE_H
+#define CSQLITE_H
 #include <sqlite3.h>
+
+/// Settings of the library as a whole: no accounting of memory, since that is a lock around each allocation.
+/// Call it before anything else of SQLite; later calls do nothing.
+int csqlite_start(void);
+
+/// Makes `name` a file layer (VFS) on top of the file layer `base`, which lets no deleted content reach a
+/// database file. Two things differ from `base`:
+///
+/// - A b-tree page on its way into a database file has the gap between its cell pointers and its cells zeroed.
+///   SQLite's `secure_delete` overwrites cells that are deleted, but a page that was rebuilt or split keeps old
+///   copies of cells in that gap.
+/// - A write-ahead log that was made shorter is synced, so that what was cut off is gone from the disk's view
+///   when the call that cut it returns. SQLite itself leaves that to the next commit.
+///
+/// `name` must live as long as the process.
+int csqlite_register_layer(const char *name, const char *base);
+
+/// Settings of one connection: no triggers, no views, no functions from the schema that is read, no writes to
+/// the schema by SQL, no double-quoted text, and no checkpoint when it is closed.
+int csqlite_harden(sqlite3 *connection);
+
+/// Binds a copy of `count` bytes. Zero bytes are an empty blob, not NULL.
+int csqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count);
+
+/// Binds a copy of `count` bytes of UTF-8.
+int csqlite_bind_text(sqlite3_stmt *statement, int index, const char *bytes, int count);
+
+/// Keeps `*pages` at the number of pages in the write-ahead log after each commit of this connection.
+void csqlite_count_log_pages(sqlite3 *connection, int *pages);
+
+/// Keeps the write-ahead log and its index when the last connection is closed (SQLITE_FCNTL_PERSIST_WAL).
+int csqlite_keep_log(sqlite3 *connection);
+
+#endif

@@ -1,1 +1,0 @@
-// Database: to be written.
