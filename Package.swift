@@ -90,8 +90,8 @@ let package = Package(
       path: "Tests/StoreConformance", swiftSettings: strict),
     .target(
       name: "FaultyLayer", path: "Tests/FaultyLayer", linkerSettings: [.linkedLibrary("sqlite3")]),
-    tests(of: "SecretMemory"),
-    tests(of: "VaultCrypto", imports: ["VaultModel", "SecretMemory"]),
+    tests(of: "SecretMemory", imports: ["TestSupport"]),
+    tests(of: "VaultCrypto", imports: ["TestSupport", "VaultModel", "SecretMemory"]),
     tests(of: "VaultModel", imports: ["SecretMemory"]),
     tests(of: "VaultWire", imports: ["VaultModel", "SecretMemory"]),
     tests(of: "VaultCore", imports: ["TestSupport", "StoreConformance", "VaultModel", "SecretMemory"]),

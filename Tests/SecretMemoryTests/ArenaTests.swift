@@ -2,6 +2,7 @@
 // told what the mapping is.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SecretMemory
@@ -105,32 +106,6 @@ import Testing
       cell.fill(with: 1)
       exit(arena.isGuarded ? 4 : 0)
     }
-  }
-}
-
-/// A line of /proc/self/smaps and its flags (proc(5)).
-private struct Mapping {
-  let range: Range<UInt>
-  let mode: String
-  let flags: Set<Substring>
-
-  static func all() throws -> [Mapping] {
-    var mappings: [Mapping] = []
-    var range: Range<UInt> = 0..<0
-    var mode = ""
-    // Piece by piece: Foundation reads the whole of a file whose size is given, and this one's is given as 0.
-    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/smaps"))
-    var text = Data()
-    while let piece = try file.read(upToCount: 65_536), !piece.isEmpty { text += piece }
-    for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
-      let words = line.split(separator: " ")
-      let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
-      if ends.count == 2, words.count > 1 { (range, mode) = (ends[0]..<ends[1], String(words[1])) }
-      if words[0] == "VmFlags:" {
-        mappings.append(Mapping(range: range, mode: mode, flags: Set(words.dropFirst())))
-      }
-    }
-    return mappings
   }
 }
 
