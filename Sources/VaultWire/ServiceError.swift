@@ -2,8 +2,6 @@
 // names. What went wrong with a call that does fit is a `VaultError`. Carries names only, never a value of a
 // request.
 
-import VaultModel
-
 /// What is answered with an error of `org.varlink.service`.
 public enum ServiceError: Error, Hashable, Sendable {
   /// No interface of this name is served here.
@@ -18,14 +16,4 @@ public enum ServiceError: Error, Hashable, Sendable {
   case permissionDenied
   /// The method has several replies, and the call does not say `more`.
   case expectedMore
-}
-
-/// Why a frame is no request that can be carried out.
-public enum Refusal: Error, Sendable {
-  /// It is no JSON object, or no call: answer once, then close. Nothing of it is echoed.
-  case malformed
-  /// It is answered with an error of `org.varlink.service`, unless it is `oneway`.
-  case service(ServiceError, oneway: Bool)
-  /// It is answered with an error of `org.vaultd.Vault`, unless it is `oneway`.
-  case vault(VaultError, oneway: Bool)
 }

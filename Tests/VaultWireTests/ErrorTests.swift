@@ -83,6 +83,27 @@ import VaultWire
     }
   }
 
+  @Test("a refusal is answered as what it is, a malformed frame without a word of it")
+  func refusals() throws {
+    let error = VaultError.tooLarge(size: 2, limit: 1)
+    let table: [(Refusal, Bool, String)] = [
+      (
+        .malformed, false,
+        #"{"error":"org.vaultd.Vault.InvalidArgument","parameters":{"argument":"request","reason":"#
+          + #""is not a call in JSON (RFC 8259), or too deep or too long; the connection ends"}}"#
+      ),
+      (
+        .service(.expectedMore, oneway: false), false,
+        #"{"error":"org.varlink.service.ExpectedMore","parameters":{}}"#
+      ),
+      (.vault(error, oneway: true), true, try text { try error.writeReply(into: &$0) }),
+    ]
+    for (refusal, oneway, written) in table {
+      #expect(refusal.oneway == oneway)
+      #expect(try text { try refusal.writeReply(into: &$0) } == written)
+    }
+  }
+
   @Test("a place that a client doesn't know is the vault as a whole")
   func newPlace() throws {
     let written = #"{"error":"org.vaultd.Vault.Locked","parameters":{"store":"cloud","reason":"r"}}"#
