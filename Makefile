@@ -71,7 +71,7 @@ install: build/vaultd build/vault
 	scripts/unit systemd/vaultd.service "$(BINDIR)/vaultd" >"$(DESTDIR)$(UNITDIR)/vaultd.service"
 	install -m 0644 systemd/vaultd.socket "$(DESTDIR)$(UNITDIR)"
 	chmod 0644 "$(DESTDIR)$(UNITDIR)/vaultd.service"
-	install -m 0644 README.md $(wildcard docs/*.md) $(wildcard docs/*.varlink) "$(DESTDIR)$(DOCDIR)"
+	install -m 0644 README.md $(wildcard docs/*.md) Sources/VaultWire/org.vaultd.Vault.varlink "$(DESTDIR)$(DOCDIR)"
 
 uninstall:
 	rm -f "$(DESTDIR)$(BINDIR)/vaultd" "$(DESTDIR)$(BINDIR)/vault"

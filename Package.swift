@@ -107,6 +107,11 @@ let package = Package(
     tests(of: "GLibLoop", imports: ["TestSupport"]),
     tests(of: "Database", imports: ["TestSupport", "VaultModel"]),
     tests(of: "StateStore", imports: ["TestSupport", "FaultyLayer", "Database", "VaultCore", "VaultModel"]),
+
+    // The programs as they are shipped, and the rules of the modules.
+    .target(name: "CSpawn", path: "Tests/CSpawn"),
+    .testTarget(name: "EndToEndTests", dependencies: ["CSpawn", "vault", "vaultd"], swiftSettings: strict),
+    .testTarget(name: "LayeringTests", swiftSettings: strict),
   ],
   cxxLanguageStandard: .cxx17
 )
