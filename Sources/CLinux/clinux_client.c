@@ -100,6 +100,14 @@ void clinux_release_signals(int descriptor) {
   sigprocmask(SIG_SETMASK, &blocked_before, NULL);
 }
 
+void clinux_raise(int number) {
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  sigprocmask(SIG_UNBLOCK, &only, NULL);
+  kill(getpid(), number);
+}
+
 int clinux_take_signal(int descriptor) {
   struct signalfd_siginfo information;
   ssize_t count;

@@ -41,7 +41,7 @@ func ask(_ question: String, limit: Int, oneLineOnly: Bool) throws(Failure) -> S
       throw Failure(.invalidArgument, "the question was not answered; nothing was done")
     case .signal(let number):
       // The terminal is as it was: now the signal does what it would have done.
-      kill(getpid(), number)
+      clinux_raise(number)
       line.empty(keeping: 1_024)
     }
   }

@@ -1,11 +1,14 @@
 // From the words of the command line to the exit status: reads them, goes to the subcommand, shows the error.
 
+import CLinux
 import Glibc
 import VaultClient
 
 /// Runs the command that this process was started for.
 /// - Returns: the exit status.
 func runCommand() -> Int32 {
+  // Swift's own handler of crashes, and of SIGQUIT, prints memory that may hold a secret.
+  clinux_drop_crash_handlers()
   StandardStreams.secure()
   // A closed pipe is an error of the write, with a text and a status, and no death without a word.
   let pipe = signal(SIGPIPE, SIG_IGN)
@@ -14,8 +17,7 @@ func runCommand() -> Int32 {
     case .version: try StandardStreams.write("vault \(productVersion)\n")
     case .help(let command): try StandardStreams.write(helpText(command))
     case .run(let invocation):
-      let status = try run(invocation, afterwards: { _ = signal(SIGPIPE, pipe) })
-      return status
+      return try run(invocation, restoreSignals: { _ = signal(SIGPIPE, pipe) })
     }
     return 0
   } catch {
@@ -43,7 +45,7 @@ private func words() throws(Failure) -> [String] {
 ///   - restoreSignals: undoes what this process changed of the signals that a program inherits.
 /// - Returns: the exit status.
 /// - Throws: where it does not succeed.
-private func run(_ invocation: Invocation, afterwards restoreSignals: () -> Void) throws(Failure) -> Int32 {
+private func run(_ invocation: Invocation, restoreSignals: () -> Void) throws(Failure) -> Int32 {
   switch invocation.command {
   case .get: try getCommand(invocation)
   case .set: try setCommand(invocation)

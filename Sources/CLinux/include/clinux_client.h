@@ -26,4 +26,8 @@ int clinux_take_signal(int descriptor);
 /// Closes such a descriptor; the signals do again what they did before.
 void clinux_release_signals(int descriptor);
 
+/// Sends this process a signal that was held back, even where a careless parent has blocked it: whoever is asked
+/// something can always leave.
+void clinux_raise(int number);
+
 #endif
