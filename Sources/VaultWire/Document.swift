@@ -99,13 +99,13 @@ import VaultModel
   ///   `.ignored`, for any other member.
   func fields(of index: Int, _ known: FieldSet, others: Others) throws(Misfit) -> Fields {
     guard kind(index) == CJSON_OBJECT else { throw .field(.parameters) }
-    var fields = Fields(known)
+    var fields = Fields()
     var name = index + 1
     for _ in 0..<Int(token(index).count) {
       let packed = withBytes(at: name) { Field.pack($0) }
       if let field = known.member(named: packed) {
         guard fields[field] == nil else { throw .field(field) }
-        fields[field] = name + 1
+        fields.add(field, token: name + 1)
       } else if others == .refused {
         throw .parameter(withBytes(at: name) { PlainName.field($0) })
       }

@@ -45,12 +45,6 @@ struct FieldSet: ExpressibleByArrayLiteral {
     for field in fields { bits |= 1 << UInt128(field.rawValue) }
   }
 
-  /// Whether the set has this member.
-  func contains(_ field: Field) -> Bool { bits & (1 << UInt128(field.rawValue)) != 0 }
-
-  /// How many members of the set come before this one.
-  func rank(of field: Field) -> Int { (bits & ((1 << UInt128(field.rawValue)) - 1)).nonzeroBitCount }
-
   /// The member of the set whose packed name is this one.
   func member(named packed: UInt128) -> Field? {
     var rest = bits
@@ -65,26 +59,28 @@ struct FieldSet: ExpressibleByArrayLiteral {
 
 /// Where the values of an object's members stand on the tape.
 struct Fields {
-  private let known: FieldSet
-  /// Tokens of values, in the order of the members that are known; 0, which is the outermost object, means that
-  /// there is no such member. No object has more than 16 members that are known.
-  private var places = InlineArray<16, Int32>(repeating: 0)
-
-  /// None of these members yet.
-  init(_ known: FieldSet = []) {
-    self.known = known
+  /// A member and the token of its value.
+  private struct Place {
+    var field: Field
+    var token: Int32
   }
+
+  /// The members that are there. No object has more than 16 that are known.
+  private var places = InlineArray<16, Place>(repeating: Place(field: .method, token: 0))
+  private var count = 0
 
   /// The token of a member's value; `nil` where there is no such member.
   subscript(field: Field) -> Int? {
-    get {
-      guard known.contains(field) else { return nil }
-      let place = places[known.rank(of: field)]
-      return place == 0 ? nil : Int(place)
+    for index in 0..<count where places[index].field.rawValue == field.rawValue {
+      return Int(places[index].token)
     }
-    set {
-      guard known.contains(field) else { return }
-      places[known.rank(of: field)] = Int32(truncatingIfNeeded: newValue ?? 0)
-    }
+    return nil
+  }
+
+  /// Adds a member that is not there yet.
+  mutating func add(_ field: Field, token: Int) {
+    guard count < places.count else { return }
+    places[count] = Place(field: field, token: Int32(truncatingIfNeeded: token))
+    count += 1
   }
 }

@@ -48,10 +48,10 @@ extension SecretBuffer {
 
   /// How many bytes more than one a byte takes in a string.
   private static func escapeBytes(_ byte: UInt8) -> Int {
-    let short =
-      byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\n")
-      || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\t")
-    return short ? 1 : byte < 0x20 ? 5 : 0
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): 1
+    default: byte < 0x20 ? 5 : 0
+    }
   }
 
   /// Writes the escape of a byte that needs one.

@@ -26,7 +26,8 @@ import VaultModel
       let read = Method.allCases.filter { $0.interface == name }
       #expect(Set(declared.keys) == Set(read.map(\.rawValue)))
       for method in read {
-        let parameters = Set(Field.allCases.filter { method.parameters.contains($0) }.map(\.name))
+        let parameters = Set(
+          Field.allCases.filter { method.parameters.member(named: $0.packedName) != nil }.map(\.name))
         #expect(parameters == declared[method.rawValue], "\(method.rawValue)")
       }
     }
@@ -62,7 +63,7 @@ import VaultModel
     #expect(Set(Field.allCases.map(\.packedName)).count == Field.allCases.count)
     #expect(Field.allCases.count <= 128)
     for method in Method.allCases {
-      #expect(Field.allCases.filter { method.parameters.contains($0) }.count <= 16)
+      #expect(Field.allCases.filter { method.parameters.member(named: $0.packedName) != nil }.count <= 16)
     }
   }
 
