@@ -127,9 +127,10 @@ public final class Client: Sendable {
   /// once, on a new one, if the daemon cannot have got it or if it changes nothing.
   package func exchange(_ call: Call) throws(ClientError) -> Reply {
     let deadline = Deadline(after: settings.patience(for: call))
+    let isAlive = { [self] in call.mayTakeLong && answersAnother() }
     if var connection = kept.withLock({ $0.take() }), connection.isQuiet {
       do throws(Connection.Failure) {
-        let reply = try connection.exchange(call, by: deadline)
+        let reply = try connection.exchange(call, by: deadline, silence: settings.timeout, isAlive: isAlive)
         keep(connection)
         return reply
       } catch .lost(.ended, let delivered) where !(delivered && call.changes) {
@@ -142,7 +143,7 @@ public final class Client: Sendable {
     }
     var connection = try Connection.open(settings.socket, of: settings.user, by: deadline)
     do throws(Connection.Failure) {
-      let reply = try connection.exchange(call, by: deadline)
+      let reply = try connection.exchange(call, by: deadline, silence: settings.timeout, isAlive: isAlive)
       keep(connection)
       return reply
     } catch .answered(let error) {
@@ -151,6 +152,16 @@ public final class Client: Sendable {
     } catch {
       throw outcome(of: error, of: call)
     }
+  }
+
+  /// Whether the daemon answers on another connection while it is silent on one: then it waits for a person or
+  /// for a store, and else it is stopped or stuck, and no time is to be lost on it.
+  private func answersAnother() -> Bool {
+    let deadline = Deadline(after: min(settings.timeout, .seconds(Limits.clientGraceSeconds)))
+    guard var other = try? Connection.open(settings.socket, of: settings.user, by: deadline),
+      case .info? = try? other.exchange(.getInfo, by: deadline, silence: settings.timeout, isAlive: { true })
+    else { return false }
+    return true
   }
 
   /// Keeps a connection for the next call, unless there is one.

@@ -68,7 +68,14 @@ struct Connection: ~Copyable {
   }
 
   /// Sends `call` and reads the one reply to it.
-  mutating func exchange(_ call: Call, by deadline: Deadline) throws(Failure) -> Reply {
+  /// - Parameters:
+  ///   - call: what to send.
+  ///   - deadline: the end of it all.
+  ///   - silence: how long the daemon may be silent before `isAlive` is asked, and again after that.
+  ///   - isAlive: tells whether the daemon works at all; where it doesn't, the deadline is not waited for.
+  mutating func exchange(
+    _ call: Call, by deadline: Deadline, silence: Duration, isAlive: () -> Bool
+  ) throws(Failure) -> Reply {
     do throws(SecretMemoryError) {
       try call.write(into: &outgoing)
     } catch {
@@ -76,6 +83,11 @@ struct Connection: ~Copyable {
       throw .noMemory(error)
     }
     let delivered = try send(by: deadline)
+    while !deadline.isOver {
+      let pause = Deadline(after: silence)
+      if wait(for: Int16(POLLIN), by: min(pause, deadline)) { break }
+      guard deadline.isOver || isAlive() else { throw .lost(.noAnswer, delivered: delivered) }
+    }
     try receiveFrame(delivered: delivered, by: deadline)
     defer { incoming.empty(keeping: Limits.replyBufferBytes) }
     let result = incoming.withMutableBytes { frame in

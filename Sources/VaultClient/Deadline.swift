@@ -4,7 +4,7 @@
 import CLinux
 
 /// A point in time after which a call has failed.
-struct Deadline {
+struct Deadline: Comparable {
   private let end: Int64
 
   /// So much time from now. Longer than any daemon may be set to wait is cut to a day.
@@ -13,6 +13,11 @@ struct Deadline {
     let milliseconds = min(max(seconds, 0), 86_400) * 1_000 + max(attoseconds, 0) / 1_000_000_000_000_000
     end = Self.now + milliseconds
   }
+
+  /// Whether it has passed.
+  var isOver: Bool { left == 0 }
+
+  static func < (left: Self, right: Self) -> Bool { left.end < right.end }
 
   /// Milliseconds that are left; 0 when it is over.
   var left: Int64 { max(0, end - Self.now) }

@@ -185,6 +185,34 @@ import VaultWire
     #expect(daemon.accepted == 2)
   }
 
+  @Test("a daemon that waits for a person is waited for; one that is silent on every connection is not")
+  func stuck() throws {
+    let token = try token([1])
+    let gate = DispatchSemaphore(value: 0)
+    let isStuck = Mutex(false)
+    let daemon = try ScriptedDaemon(path) { call in
+      if case .getInfo = call {
+        defer { gate.signal() }
+        if isStuck.withLock({ $0 }) { return .nothing }
+        return .reply(
+          .info(ServiceInfo(vendor: "v", product: "vaultd", version: "0", url: "u", interfaces: [])))
+      }
+      if isStuck.withLock({ $0 }) { return .nothing }
+      // The answer comes after the client has asked whether there is anybody.
+      gate.wait()
+      return .reply(.token(token))
+    }
+    defer { daemon.stop() }
+    let settings = try ClientSettings(
+      socket: path, timeout: .milliseconds(30), promptTimeout: .seconds(3_600))
+    let client = Client(settings)
+    #expect(try client.get(GetRequest(id: id)).entry == token.entry)
+    isStuck.withLock { $0 = true }
+    #expect(
+      outcome { _ = try client.get(GetRequest(id: id)) }
+        == .noDaemon(.noAnswer(socket: path, mayTakeEffect: false)))
+  }
+
   @Test("a listener that accepts nobody ends in no daemon at the deadline")
   func fullQueue() throws {
     let listener = clinuxListener(path)
