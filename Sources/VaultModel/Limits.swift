@@ -68,6 +68,9 @@ public enum Limits {
   /// that are not read. Over it, the connection that has been stuck longest is closed: 2,048 of them, each with a
   /// large answer unread, would be 12 GiB.
   public static let bufferedBytes = 33_554_432
+  /// Milliseconds that the vault file may take to open before the daemon serves without it: within what the command
+  /// waits for a daemon that it started.
+  public static let startMilliseconds: Int64 = 3_000
   /// Milliseconds for which a daemon that starts waits for one that is about to end: within what the command waits.
   public static let lockMilliseconds: Int64 = 3_000
   /// Connections that wait to be accepted: as many as a system allows by default.

@@ -1,0 +1,237 @@
+// The daemon's life: open the socket, start the vault, serve, read the settings again, end in order. Owns the loop
+// and everything that hangs on it; what the vault and its stores are made of is the program's to say. Sees no
+// request.
+
+import CLinux
+import Glibc
+import SecretMemory
+import VaultCore
+import VaultModel
+
+/// What the daemon serves, as the program put it together.
+public struct Service {
+  /// The vault. Not started yet.
+  public var vault: Vault
+  /// Measures of protection that the stores know of: each, and whether it is in force now.
+  public var protections: @VaultActor () -> [String: Bool]
+
+  /// A service of these parts.
+  public init(vault: Vault, protections: @escaping @VaultActor () -> [String: Bool] = { [:] }) {
+    self.vault = vault
+    self.protections = protections
+  }
+}
+
+/// One run of the daemon.
+@VaultActor
+public final class Daemon {
+  private enum Stage {
+    case starting, serving, ending, ended
+  }
+
+  private let start: Invocation.Start
+  private let manager: ServiceManager
+  private let clock: SystemClock
+  private let loop: EventLoop
+  private let journal: Journal
+  private let listener: Listener
+  private let server: Server
+  private let vault: Vault
+  private var settings: Settings
+  private var stage = Stage.starting
+  private var idleSince: BootTime?
+  private var signals: SignalWatcher?
+
+  /// Runs the daemon until it is told to end. Call it from a job of the vault's actor on the main thread; it returns
+  /// when the daemon has ended.
+  /// - Parameters:
+  ///   - start: what it runs with.
+  ///   - manager: who started it.
+  ///   - signals: the signals, blocked before any thread was started.
+  ///   - make: puts the vault and its stores together.
+  /// - Returns: the exit status.
+  public static func run(
+    _ start: Invocation.Start, manager: ServiceManager, signals: consuming Signals,
+    make: @VaultActor (Settings, any Clock) -> Service
+  ) -> Int32 {
+    do throws(StartFailure) {
+      let daemon = try Daemon(start, manager: manager, make: make)
+      return daemon.run(signals: signals)
+    } catch {
+      report(error, to: manager)
+      return error.exitStatus
+    }
+  }
+
+  /// Says on standard error why the daemon does not start.
+  public nonisolated static func report(_ failure: StartFailure, to manager: ServiceManager) {
+    let line = (manager.journalReadsStandardError ? "<3>" : "vaultd: ") + failure.description + "\n"
+    let bytes = Array(line.utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+
+  private init(
+    _ start: Invocation.Start, manager: ServiceManager, make: @VaultActor (Settings, any Clock) -> Service
+  ) throws(StartFailure) {
+    self.start = start
+    self.manager = manager
+    settings = start.settings
+    clock = SystemClock()
+    // A socket first: whoever is second must not touch the data.
+    if manager.sockets.isEmpty {
+      listener = try Listener(path: start.socketPath)
+    } else {
+      listener = try Listener(handedOver: manager.sockets)
+    }
+    _ = clinux_raise_descriptor_limit(Limits.descriptors)
+    let service = make(start.settings, clock)
+    vault = service.vault
+    do {
+      loop = try EventLoop(clock: clock)
+      journal = Journal(
+        level: settings.logLevel, showsPriorities: manager.journalReadsStandardError, clock: clock,
+        alarms: loop.alarms)
+      let since = clock.wall
+      let protections = service.protections
+      let vault = vault
+      let dispatch = Dispatch(vault: vault) {
+        DaemonStatus(
+          version: productVersion, pid: getpid(), since: since, preference: vault.preference,
+          stores: vault.storeStatuses,
+          protections: Hardening.protections.merging(protections()) { _, store in store })
+      }
+      server = try Server(loop: loop, clock: clock, dispatch: dispatch, journal: journal)
+    } catch {
+      throw .bug("\(error)")
+    }
+  }
+
+  // MARK: Serving
+
+  private func run(signals: consuming Signals) -> Int32 {
+    for warning in start.warnings { journal.note(.warning, warning) }
+    if listener.folderWasLoose {
+      journal.note(.warning, "the folder of \(listener.path) was open to others and is private now")
+    }
+    if !SecretMemory.isLocked {
+      journal.note(
+        .warning, "secrets may be written to swap: the limit of locked memory (ulimit -l) is too small")
+    }
+    let journal = journal
+    loop.onEndOfTurn { journal.endTurn() }
+    server.onChange = { [unowned self] in noteConnections() }
+    do {
+      self.signals = try SignalWatcher(signals, loop: loop) { [unowned self] in take(signal: $0) }
+      Task.immediate { @VaultActor in
+        await vault.start()
+        serve()
+      }
+      // A disk that hangs must not keep the other store's tokens away.
+      loop.alarms.set(clock.boot.advanced(by: Limits.startMilliseconds)) { [unowned self] in serve() }
+      try loop.run()
+    } catch {
+      journal.note(.error, "\(error)")
+      journal.flush()
+      vault.lock()
+      listener.close()
+      return 70
+    }
+    return 0
+  }
+
+  private func serve() {
+    guard stage == .starting else { return }
+    let server = server
+    do throws(SystemError) {
+      try listener.start(loop: loop, clock: clock) { server.take($0) }
+    } catch {
+      journal.note(.error, "the socket cannot be watched: \(error)")
+      end()
+      return
+    }
+    stage = .serving
+    journal.note(
+      .info, "vaultd \(productVersion) serves \(listener.path), store \(settings.store.flag)")
+    manager.notify("READY=1", "STATUS=Serving \(listener.path)")
+    noteConnections()
+  }
+
+  private func take(signal: Int32) {
+    switch signal {
+    case SIGHUP:
+      reload()
+    default:
+      // Who asks twice does not want to wait.
+      if stage == .ending { finish() } else { end() }
+    }
+  }
+
+  // MARK: Settings
+
+  /// Reads the settings again. Where something is wrong with them, those that are in force stay.
+  private func reload() {
+    let new: Settings
+    do throws(StartFailure) {
+      let (read, warnings) = try Settings.read(flags: start.flags, surroundings: start.surroundings)
+      for warning in warnings { journal.note(.warning, warning) }
+      new = read
+    } catch {
+      journal.note(.error, "the settings stay as they are: \(error)")
+      return
+    }
+    for setting in settings.changesThatWait(for: new) {
+      journal.note(.warning, "\(setting.rawValue): the new value counts after a restart")
+    }
+    settings.store = new.store
+    settings.timeouts = new.timeouts
+    settings.logLevel = new.logLevel
+    vault.preference = new.store
+    vault.timeouts = new.timeouts
+    journal.level = new.logLevel
+    journal.note(.info, "the settings were read again, store \(new.store.flag)")
+  }
+
+  // MARK: Idleness
+
+  private func noteConnections() {
+    guard let seconds = settings.idleExit, stage == .serving else { return }
+    guard server.count == 0 else {
+      idleSince = nil
+      return
+    }
+    let since = clock.boot
+    idleSince = since
+    loop.alarms.set(since.advanced(by: Int64(seconds) * 1_000)) { [unowned self] in
+      guard stage == .serving, idleSince == since else { return }
+      // What waits to be moved is moved by a daemon that runs.
+      if vault.storeStatuses.contains(where: { $0.pending > 0 }) {
+        noteConnections()
+      } else {
+        journal.note(.info, "nobody asked for \(seconds) s")
+        end()
+      }
+    }
+  }
+
+  // MARK: The end
+
+  /// Takes no further request, and finishes once those that run are answered, or their time is over.
+  private func end() {
+    guard stage == .starting || stage == .serving else { return }
+    stage = .ending
+    manager.notify("STOPPING=1", "STATUS=Ending")
+    listener.close()
+    loop.alarms.set(clock.boot.advanced(by: Int64(settings.timeouts.plain) * 1_000)) { [unowned self] in finish() }
+    server.end { [unowned self] in finish() }
+  }
+
+  private func finish() {
+    guard stage == .ending else { return }
+    stage = .ended
+    server.closeAll()
+    vault.lock()
+    journal.note(.info, "vaultd ends")
+    journal.flush()
+    loop.stop()
+  }
+}
