@@ -107,6 +107,9 @@ let package = Package(
     tests(of: "GLibLoop", imports: ["TestSupport"]),
     tests(of: "Database", imports: ["TestSupport", "VaultModel"]),
     tests(of: "StateStore", imports: ["TestSupport", "FaultyLayer", "Database", "VaultCore", "VaultModel"]),
+    tests(
+      of: "VaultDaemon",
+      imports: ["TestSupport", "VaultCore", "VaultWire", "VaultModel", "SecretMemory", "GLibLoop", "CLinux"]),
 
     // The programs as they are shipped, and the rules of the modules.
     .target(name: "CSpawn", path: "Tests/CSpawn"),

@@ -100,7 +100,7 @@ public final class Daemon {
           stores: vault.storeStatuses,
           protections: Hardening.protections.merging(protections()) { _, store in store })
       }
-      server = try Server(loop: loop, clock: clock, dispatch: dispatch, journal: journal)
+      server = try Server(loop: loop, clock: clock, alarms: loop.alarms, dispatch: dispatch, journal: journal)
     } catch {
       throw .bug("\(error)")
     }
@@ -221,7 +221,9 @@ public final class Daemon {
     stage = .ending
     manager.notify("STOPPING=1", "STATUS=Ending")
     listener.close()
-    loop.alarms.set(clock.boot.advanced(by: Int64(settings.timeouts.plain) * 1_000)) { [unowned self] in finish() }
+    loop.alarms.set(clock.boot.advanced(by: Int64(settings.timeouts.plain) * 1_000)) { [unowned self] in
+      finish()
+    }
     server.end { [unowned self] in finish() }
   }
 

@@ -129,7 +129,8 @@ final class Journal {
     var start = 0
     while start < lines.count {
       let written = unsafe lines.withUnsafeBytes { bytes in
-        unsafe clinux_write_without_blocking(output, bytes.baseAddress.map { unsafe $0 + start }, bytes.count - start)
+        unsafe clinux_write_without_blocking(
+          output, bytes.baseAddress.map { unsafe $0 + start }, bytes.count - start)
       }
       if written == -Int(EINTR) { continue }
       if written == -Int(EAGAIN) { break }

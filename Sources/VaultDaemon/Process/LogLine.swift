@@ -32,7 +32,8 @@ struct LogLine: ~Copyable {
   /// Adds a field; a value that could be read in two ways is put in quotes.
   mutating func add(_ name: StaticString, _ value: String) {
     addName(name)
-    let plain = !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 != 0x3D && $0 != 0x5C }
+    let plain =
+      !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 != 0x3D && $0 != 0x5C }
     if plain {
       add(value, quoted: false)
     } else {

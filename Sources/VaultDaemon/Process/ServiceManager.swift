@@ -52,7 +52,9 @@ public struct ServiceManager: Sendable {
   }
 
   private static func variable(_ name: String) -> String? {
-    guard let value = unsafe getenv(name), let text = unsafe String(validatingCString: value) else { return nil }
+    guard let value = unsafe getenv(name), let text = unsafe String(validatingCString: value) else {
+      return nil
+    }
     return text.isEmpty ? nil : text
   }
 }

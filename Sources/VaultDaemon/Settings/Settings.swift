@@ -32,6 +32,7 @@ public struct Settings: Hashable, Sendable {
   /// - Parameters:
   ///   - flags: what the command line says, in its order.
   ///   - surroundings: the environment.
+  /// - Throws: `.setting` that names the source and what is wrong.
   /// - Returns: the settings, and what a person should be told about them.
   static func read(
     flags: [Arguments.Flag], surroundings: Surroundings
@@ -87,8 +88,7 @@ public struct Settings: Hashable, Sendable {
     }
   }
 
-  /// Takes one value.
-  /// - Parameter source: what named it, for the error.
+  /// Takes one value; `source` is what named it, for the error.
   private mutating func apply(
     _ setting: Setting, _ value: String, from source: String, _ surroundings: Surroundings
   ) throws(StartFailure) {

@@ -27,7 +27,9 @@ public struct Surroundings: Sendable {
         return text.flatMap { $0.isEmpty ? nil : $0 }
       },
       home: {
-        guard let entry = unsafe getpwuid(geteuid()), let path = unsafe entry.pointee.pw_dir else { return nil }
+        guard let entry = unsafe getpwuid(geteuid()), let path = unsafe entry.pointee.pw_dir else {
+          return nil
+        }
         return unsafe String(validatingCString: path)
       },
       workingFolder: {

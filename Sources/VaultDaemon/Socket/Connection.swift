@@ -145,7 +145,7 @@ final class Connection: Watcher {
 
   /// Whether the next frame may be decoded.
   private var isDecodable: Bool {
-    !isAnswering && !isClosing && (!isBlocked || (unsent?.count ?? 0) <= Limits.unsentBytes)
+    !isAnswering && !isClosing && (!isBlocked || unsent.count <= Limits.unsentBytes)
   }
 
   private var wantsInput: Bool { isDecodable && !hasEnded && largePlace != .waits }
@@ -213,7 +213,7 @@ final class Connection: Watcher {
       case .success(let request): begin(request)
       case .failure(let refusal): refuse(refusal)
       }
-      if (unsent?.count ?? 0) > Limits.unsentBytes { flush() }
+      if unsent.count > Limits.unsentBytes { flush() }
     }
   }
 
@@ -362,7 +362,7 @@ final class Connection: Watcher {
   /// What is held is the beginning of a frame: it has a time to end, and a large one needs a place.
   private func watchFrame() {
     if frameDeadline == nil { frameDeadline = server.deadline(in: Limits.sendSeconds) }
-    if largePlace == .none, (held?.count ?? 0) > Limits.smallFrameBytes {
+    if largePlace == .none, held.count > Limits.smallFrameBytes {
       largePlace = server.takeLargePlace(self) ? .taken : .waits
     }
   }
@@ -385,7 +385,8 @@ final class Connection: Watcher {
   private func keepCopy(of buffer: borrowing SecretBuffer) {
     if isClosing { return }
     do throws(SecretMemoryError) {
-      var copy = try SecretBuffer(capacity: buffer.count, limit: Limits.frameBytes + 2 * Limits.smallFrameBytes)
+      var copy = try SecretBuffer(
+        capacity: buffer.count, limit: Limits.frameBytes + 2 * Limits.smallFrameBytes)
       try buffer.withBytes { bytes throws(SecretMemoryError) in try copy.append(bytes) }
       held = consume copy
     } catch {
@@ -394,7 +395,7 @@ final class Connection: Watcher {
   }
 
   private func account() {
-    let now = (held?.capacity ?? 0) + (unsent?.capacity ?? 0)
+    let now = held.capacity + unsent.capacity
     if now == buffered { return }
     server.bufferedChanged(by: now - buffered)
     buffered = now
@@ -425,6 +426,26 @@ extension Answer {
     } catch {
       buffer.removeLast(buffer.count - before)
       return (try? VaultError(error).writeReply(into: &buffer)) != nil
+    }
+  }
+}
+
+// Through `?.` a debug build of Swift 6.3 sees what `take()` has moved out as if it were still there; `switch` and
+// comparing with `nil` don't.
+extension Optional<SecretBuffer> {
+  /// Bytes in the buffer, if there is one.
+  fileprivate var count: Int {
+    switch self {
+    case .some(let buffer): buffer.count
+    case .none: 0
+    }
+  }
+
+  /// Bytes that the buffer reserves, if there is one.
+  fileprivate var capacity: Int {
+    switch self {
+    case .some(let buffer): buffer.capacity
+    case .none: 0
     }
   }
 }

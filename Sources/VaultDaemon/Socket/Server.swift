@@ -26,25 +26,37 @@ final class Server {
   // What answers are written into: lent to one connection at a time, so that no answer can go to another one.
   private var spare: SecretBuffer?
   private let clock: any Clock
+  private let alarms: Alarms
   private var connections: [ObjectIdentifier: Connection] = [:]
-  private var buffered = 0
   private var largePlaces = 0
   private var waitingForLargePlace: [Connection] = []
   private var sweepTime: BootTime?
   private var onEnd: (@VaultActor () -> Void)?
   private var wasFull = false
 
-  /// Serves nobody yet.
-  init(loop: EventLoop, clock: any Clock, dispatch: Dispatch, journal: Journal) throws(SecretMemoryError) {
+  /// Serves nobody yet. `clock` and `alarms` tell the time by which connections are judged.
+  init(
+    loop: EventLoop, clock: any Clock, alarms: Alarms, dispatch: Dispatch, journal: Journal
+  ) throws(SecretMemoryError) {
     self.loop = loop
     self.clock = clock
+    self.alarms = alarms
     self.dispatch = dispatch
     self.journal = journal
     received = try SecretBuffer(capacity: Limits.smallFrameBytes, limit: Limits.smallFrameBytes)
   }
 
-  /// How many connections there are.
+  /// How many connections there are, those included that are closed and whose request still runs.
   var count: Int { connections.count }
+
+  /// Bytes of memory that connections have for themselves.
+  private(set) var buffered = 0
+
+  /// How many connections have memory for themselves.
+  var holding: Int { connections.values.count { $0.buffered > 0 } }
+
+  /// How many frames over `Limits.smallFrameBytes` may come in now.
+  var freeLargePlaces: Int { Limits.largeFrames - largePlaces }
 
   // MARK: Connections
 
@@ -63,7 +75,7 @@ final class Server {
       }
       let connection = try Connection(socket, peer: peer, server: self)
       connections[ObjectIdentifier(connection)] = connection
-      journal.line(.debug) { $0.add("connected"); $0.add("pid", peer.pid) }
+      journal.note(.debug, "process \(peer.pid) connected")
       if connections.count == 1 { onChange?() }
     } catch {
       journal.note(.warning, "a connection was dropped: \(error)")
@@ -126,7 +138,7 @@ final class Server {
   private func orderSweep(_ time: BootTime) {
     if let sweepTime, sweepTime <= time { return }
     sweepTime = time
-    loop.alarms.set(time) { [weak self] in self?.sweep(time) }
+    alarms.set(time) { [weak self] in self?.sweep(time) }
   }
 
   /// Looks for connections that have been stuck too long. All deadlines are as long as each other, so there is a
@@ -144,7 +156,8 @@ final class Server {
   /// An empty buffer to write answers into; `nil` where there is no memory.
   func lendBuffer() -> SecretBuffer? {
     if let buffer = spare.take() { return buffer }
-    return try? SecretBuffer(capacity: Limits.smallFrameBytes, limit: Limits.replyBytes + 2 * Limits.unsentBytes)
+    return try? SecretBuffer(
+      capacity: Limits.smallFrameBytes, limit: Limits.replyBytes + 2 * Limits.unsentBytes)
   }
 
   /// Wipes a buffer that was lent, and keeps it for the next one.
@@ -173,7 +186,7 @@ final class Server {
   /// Takes a place for a frame over `Limits.smallFrameBytes`, or lets the connection wait for one.
   /// - Returns: whether it has one now.
   func takeLargePlace(_ connection: Connection) -> Bool {
-    if largePlaces < Limits.largeFrames {
+    if freeLargePlaces > 0 {
       largePlaces += 1
       return true
     }
