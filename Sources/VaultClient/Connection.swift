@@ -73,6 +73,8 @@ struct Connection: ~Copyable {
   ///   - deadline: the end of it all.
   ///   - silence: how long the daemon may be silent before `isAlive` is asked, and again after that.
   ///   - isAlive: tells whether the daemon works at all; where it doesn't, the deadline is not waited for.
+  /// - Returns: the reply.
+  /// - Throws: why there is none, and whether the connection is of any more use.
   mutating func exchange(
     _ call: Call, by deadline: Deadline, silence: Duration, isAlive: () -> Bool
   ) throws(Failure) -> Reply {
@@ -83,10 +85,8 @@ struct Connection: ~Copyable {
       throw .noMemory(error)
     }
     let delivered = try send(by: deadline)
-    while !deadline.isOver {
-      let pause = Deadline(after: silence)
-      if wait(for: Int16(POLLIN), by: min(pause, deadline)) { break }
-      guard deadline.isOver || isAlive() else { throw .lost(.noAnswer, delivered: delivered) }
+    while !wait(for: Int16(POLLIN), by: min(Deadline(after: silence), deadline)) {
+      guard !deadline.isOver, isAlive() else { throw .lost(.noAnswer, delivered: delivered) }
     }
     try receiveFrame(delivered: delivered, by: deadline)
     defer { incoming.empty(keeping: Limits.replyBufferBytes) }
@@ -122,10 +122,9 @@ struct Connection: ~Copyable {
     return true
   }
 
-  /// Fills `incoming` with one frame, without the NUL behind it.
+  /// Fills `incoming` with one frame, without the NUL behind it. The beginning of it is there.
   private mutating func receiveFrame(delivered: Bool, by deadline: Deadline) throws(Failure) {
-    while true {
-      guard wait(for: Int16(POLLIN), by: deadline) else { throw .lost(.noAnswer, delivered: delivered) }
+    repeat {
       let before = incoming.count
       var count = 0
       do throws(SecretMemoryError) {
@@ -149,7 +148,8 @@ struct Connection: ~Copyable {
         incoming.removeLast(1)
         return
       }
-    }
+    } while wait(for: Int16(POLLIN), by: deadline)
+    throw .lost(.noAnswer, delivered: delivered)
   }
 
   /// Waits for the socket to be ready.
