@@ -7,8 +7,8 @@ import VaultModel
 import VaultWire
 
 @Suite struct JSONTests {
-  /// The key that a Get with this text between the quotation marks asks for; `nil` where it is malformed.
-  private func account(_ text: [UInt8]) -> [UInt8]? {
+  /// What a Set with this text as its secret, between the quotation marks, stores; `nil` where it is malformed.
+  private func decoded(_ text: [UInt8]) -> [UInt8]? {
     let frame =
       Array(#"{"method":"org.vaultd.Vault.Set","parameters":{"key":"a.b","secret":""#.utf8) + text
       + Array(#""}}"#.utf8)
@@ -16,16 +16,16 @@ import VaultWire
     return set.secret.array
   }
 
-  private func account(_ text: String) -> [UInt8]? { account(Array(text.utf8)) }
+  private func decoded(_ text: String) -> [UInt8]? { decoded(Array(text.utf8)) }
 
   @Test("escapes stand for what RFC 8259 says")
   func escapes() {
-    #expect(account(#"\"\\\/\b\f\n\r\t"#) == [0x22, 0x5C, 0x2F, 0x08, 0x0C, 0x0A, 0x0D, 0x09])
-    #expect(account(#"\u0041\u00e9\u20AC"#) == Array("Aé€".utf8))
-    #expect(account(#"\ud83d\ude00"#) == Array("😀".utf8))
-    #expect(account(#"\u0000\u001f\u007f\uFFFF"#) == [0, 0x1F, 0x7F, 0xEF, 0xBF, 0xBF])
-    #expect(account("\u{7F}é€😀") == Array("\u{7F}é€😀".utf8))
-    #expect(account(#"\uD7FF\uE000"#) == [0xED, 0x9F, 0xBF, 0xEE, 0x80, 0x80])
+    #expect(decoded(#"\"\\\/\b\f\n\r\t"#) == [0x22, 0x5C, 0x2F, 0x08, 0x0C, 0x0A, 0x0D, 0x09])
+    #expect(decoded(#"\u0041\u00e9\u20AC"#) == Array("Aé€".utf8))
+    #expect(decoded(#"\ud83d\ude00"#) == Array("😀".utf8))
+    #expect(decoded(#"\u0000\u001f\u007f\uFFFF"#) == [0, 0x1F, 0x7F, 0xEF, 0xBF, 0xBF])
+    #expect(decoded("\u{7F}é€😀") == Array("\u{7F}é€😀".utf8))
+    #expect(decoded(#"\uD7FF\uE000"#) == [0xED, 0x9F, 0xBF, 0xEE, 0x80, 0x80])
   }
 
   @Test(
@@ -35,7 +35,7 @@ import VaultWire
       #"\ud800\u0041"#, #"\ud800\ud800"#, #"\udc00"#, #"x\udfffx"#, #"\udc00\ud800"#, "\n", "\t", "\u{1F}",
     ])
   func badText(text: String) {
-    #expect(account(text) == nil)
+    #expect(decoded(text) == nil)
   }
 
   @Test(
@@ -46,7 +46,7 @@ import VaultWire
       [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFE], [0xFF],
     ] as [[UInt8]])
   func badBytes(bytes: [UInt8]) {
-    #expect(account(bytes) == nil)
+    #expect(decoded(bytes) == nil)
   }
 
   @Test("every scalar arrives as it was sent")
@@ -59,7 +59,7 @@ import VaultWire
         else { continue }
         text.unicodeScalars.append(scalar)
       }
-      #expect(account(text) == Array(text.utf8))
+      #expect(decoded(text) == Array(text.utf8))
     }
   }
 
