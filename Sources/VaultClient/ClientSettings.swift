@@ -48,9 +48,7 @@ public struct ClientSettings: Hashable, Sendable {
     } catch {
       switch error {
       case .tooLong: throw .invalidArgument(argument: "VAULTD_SOCKET", reason: "\(error)")
-      case .relativeRuntimeFolder:
-        throw .invalidArgument(argument: "XDG_RUNTIME_DIR", reason: "\(error)")
-      case .noRuntimeFolder: throw .noDaemon(.noSocket(error))
+      case .relativeRuntimeFolder, .noRuntimeFolder: throw .noDaemon(.noSocket(error))
       }
     }
     try self.init(socket: path)

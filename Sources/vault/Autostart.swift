@@ -28,7 +28,7 @@ enum Autostart {
         .noDaemon,
         "no vaultd listens on \(socket), and there is none beside vault or on PATH; install or start it")
     }
-    let code = start(program, environment: filtered(environment))
+    let code = launch(program, environment: filtered(environment))
     guard code == 0 else {
       let reason = unsafe String(cString: strerror(-code))
       throw Failure(.noDaemon, "\(program) cannot be started: \(reason)")
@@ -114,7 +114,9 @@ enum Autostart {
     }
   }
 
-  private static func start(_ program: String, environment: [String]) -> Int32 {
+  /// Starts the program at this path, detached.
+  /// - Returns: 0, or the error number as a negative one.
+  static func launch(_ program: String, environment: [String]) -> Int32 {
     unsafe withCStrings(["vaultd"]) { arguments in
       unsafe withCStrings(environment) { environment in
         unsafe clinux_start_detached(program, arguments, environment)
