@@ -75,7 +75,7 @@ let package = Package(
         "VaultDaemon", "VaultCore", "SecretServiceStore", "StateStore", "FileStore", "GLibLoop", "VaultModel",
         "CLinux",
       ]),
-    program("vault", imports: ["VaultClient", "VaultWire", "VaultModel", "SecretMemory", "CLinux"]),
+    program("vault", imports: ["VaultClient", "VaultWire", "CLinux"]),
 
     // What `make bench` runs: the programs against their peers, from outside.
     .executableTarget(name: "Benchmarks", path: "Benchmarks", exclude: ["peers"], swiftSettings: strict),
