@@ -2,7 +2,7 @@
 // would widen what is done, and a word too much are errors, and nothing is done. Text that may be a secret in
 // the wrong place is never repeated.
 
-import VaultModel
+import VaultClient
 
 /// A command line that was understood.
 struct Invocation: Equatable {
