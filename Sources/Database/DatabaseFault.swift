@@ -76,7 +76,7 @@ public protocol Fault: Error {
 
 extension Place {
   /// Runs `body`, whose fault happens to this place.
-  public func judge<Result, Failure: Fault>(
+  public func judge<Result: ~Copyable, Failure: Fault>(
     _ body: () throws(Failure) -> Result
   ) throws(VaultError) -> Result {
     do { return try body() } catch { throw error.outcome(in: self) }
@@ -98,7 +98,8 @@ extension DatabaseFault: Fault {
     case .cannotOpen:
       return .unavailable(store: place, reason: "\(path) cannot be opened (\(detail))")
     case .io:
-      return .unavailable(store: place, reason: "the disk failed under \(path) (\(detail))")
+      let doubt = mayHaveCommitted ? "; the change may still take effect" : ""
+      return .unavailable(store: place, reason: "the disk failed under \(path) (\(detail))\(doubt)")
     case .memory:
       return .unavailable(
         store: place, reason: "no memory to read \(path); try again when the machine has some")

@@ -12,6 +12,8 @@ public enum CommitFailure: Error, Hashable, Sendable {
   case database(DatabaseFault)
   /// It was refused before SQLite was asked.
   case refused(VaultError)
+  /// It was committed, and the bytes that it removed may still be in the log.
+  case tracesLeft(DatabaseFault)
 }
 
 extension CommitFailure: Fault {
@@ -19,6 +21,11 @@ extension CommitFailure: Fault {
     switch self {
     case .database(let fault): fault.outcome(in: place)
     case .refused(let error): error
+    case .tracesLeft(let fault):
+      .unavailable(
+        store: place,
+        reason: "it was removed, but what it was, encrypted, may still be in \(fault.path)-wal (\(fault.text)); "
+          + "that is tried again with the next change")
     }
   }
 
@@ -27,6 +34,7 @@ extension CommitFailure: Fault {
     switch self {
     case .database(let fault): fault.mayHaveCommitted
     case .refused: false
+    case .tracesLeft: true
     }
   }
 }
@@ -229,7 +237,7 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
         }
       } catch {
         // The changes are committed. What could not be done is tried again after the next commit.
-        for one in owed { one.done.resume(returning: .database(error)) }
+        for one in owed { one.done.resume(returning: .tracesLeft(error)) }
         owed = []
       }
     }
@@ -242,7 +250,7 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
         if one.tries > 1 {
           owed.append((one.done, one.tries - 1))
         } else {
-          one.done.resume(returning: .database(.logIsRead(path)))
+          one.done.resume(returning: .tracesLeft(.logIsRead(path)))
         }
       }
       if owesTraces { clinux_sleep(Limits.logEmptyingPause) }

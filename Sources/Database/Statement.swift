@@ -32,9 +32,9 @@ import CSQLite
     try bind(values)
   }
 
-  /// Runs a statement that gives no rows, with these parameters.
+  /// Runs a statement that gives no rows, with these parameters or those that it was given one by one.
   public func run(_ values: Value...) throws(DatabaseFault) {
-    try bind(values)
+    if !values.isEmpty { try bind(values) }
     while try step() {}
   }
 
@@ -43,7 +43,7 @@ import CSQLite
     unsafe sqlite3_reset(handle)
     for (place, value) in zip(Int32(1)..., values) {
       switch value {
-      case .integer(let number): try check(unsafe sqlite3_bind_int64(handle, place, number))
+      case .integer(let number): try bind(number, at: place)
       case .text(let text): try bind(text, at: place)
       case .blob(let bytes): try bind(bytes.span, at: place)
       case .null: try check(unsafe sqlite3_bind_null(handle, place))
@@ -51,12 +51,18 @@ import CSQLite
     }
   }
 
-  /// Sets parameter `place` to a blob.
+  /// Sets parameter `place` to a blob. The statement must have been reset since its last step, as it is after `run`
+  /// and after a `step` that found no row.
   public func bind(_ bytes: Span<UInt8>, at place: Int32) throws(DatabaseFault) {
     let code = unsafe bytes.withUnsafeBytes { bytes in
       unsafe csqlite_bind_blob(handle, place, bytes.baseAddress, Int32(bytes.count))
     }
     try check(code)
+  }
+
+  /// Sets parameter `place` to a number.
+  public func bind(_ number: Int64, at place: Int32) throws(DatabaseFault) {
+    try check(unsafe sqlite3_bind_int64(handle, place, number))
   }
 
   private func bind(_ text: String, at place: Int32) throws(DatabaseFault) {
@@ -114,7 +120,7 @@ import CSQLite
   }
 
   /// Reads the bytes in a column of the present row, in SQLite's own memory; empty where it is NULL.
-  public func withBlob<Result, Failure: Error>(
+  public func withBlob<Result: ~Copyable, Failure: Error>(
     _ column: Int32, _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let start = unsafe sqlite3_column_blob(handle, column)

@@ -1,1 +1,317 @@
-// FileStore: to be written.
+// The vault file as a store: the front half on the main thread. It names, seals and opens, asks the ledger what to
+// believe, and leaves writing to the file thread. A token is looked up without a hop. What belongs to slots is in
+// `FileStore+Slots`. Serves nothing that does not authenticate, and touches no file that is not ours.
+
+import Database
+import SecretMemory
+import VaultCore
+import VaultCrypto
+import VaultModel
+
+/// The vault file in the data folder.
+@VaultActor
+public final class FileStore: VaultFile {
+  public nonisolated let name = StoreName.file
+
+  /// How the file is.
+  enum Condition {
+    /// There is none.
+    case absent
+    /// It cannot be used: every request gets this.
+    case refused(VaultError)
+    /// It needs a slot opened.
+    case locked(OpenedFile)
+    /// Its keys are in memory.
+    case unlocked(OpenedFile, VaultKeys, Ledger)
+  }
+
+  let folder: DataFolder
+  let clock: any Clock
+  /// The folder of systemd's credentials; `nil` where there is none.
+  let credentials: String?
+  /// For scrypt and for making the file: one thing at a time.
+  let slowly = WorkThread<Void>(name: "scrypt") {}
+  var condition: Condition
+  /// Counts locks: an unlock that was begun before one is void.
+  var era = 0
+  /// The number of the last slot that was begun.
+  var lastSlot: Int64 = 0
+  private var highestBeforeLock: Version = 0
+
+  /// The file in `folder`; what is wrong with it is its status. It is locked until `unlock`.
+  /// - Parameters:
+  ///   - folder: the data folder.
+  ///   - clock: dates slots.
+  ///   - credentials: the folder of systemd's credentials; `nil` where the daemon has none.
+  public init(folder: DataFolder, clock: any Clock, credentials: String?) {
+    self.folder = folder
+    self.clock = clock
+    self.credentials = credentials
+    condition = Self.examine(folder)
+  }
+
+  static func examine(_ folder: DataFolder) -> Condition {
+    do throws(VaultError) {
+      return try OpenedFile.open(in: folder).map { .locked($0) } ?? .absent
+    } catch {
+      return .refused(error)
+    }
+  }
+
+  /// Ends the store in order: what was begun is on the disk, and the files are closed.
+  public func close() async {
+    forget()
+    guard case .locked(let file) = condition else { return }
+    condition = .refused(.unavailable(store: .file, reason: "vaultd is ending"))
+    await file.commits.end()
+  }
+
+  // MARK: How it is
+
+  /// The file's path as the user knows it.
+  var path: String { "\(folder.path)/\(Blueprint.vault.name)" }
+
+  public var exists: Bool {
+    if case .absent = condition { false } else { folder.fault == nil }
+  }
+
+  public var isUnlocked: Bool {
+    if case .unlocked = condition { true } else { false }
+  }
+
+  public var recordCount: Int? {
+    switch condition {
+    case .absent: 0
+    case .refused: nil
+    case .locked(let file): try? file.reader.count()
+    case .unlocked(_, _, let ledger): ledger.numbers.tokens
+    }
+  }
+
+  public var status: StoreStatus {
+    let (state, detail, pending): (StoreStatus.State, String, Int) =
+      switch condition {
+      case .absent: (.absent, path, 0)
+      case .refused(let error): (error.outcome == .damaged ? .damaged : .unavailable, "\(error)", 0)
+      case .locked: (.locked, path, 0)
+      case .unlocked(_, _, let ledger): (.available, path, ledger.numbers.pending)
+      }
+    return StoreStatus(store: .file, state: state, detail: detail, entries: recordCount ?? 0, pending: pending)
+  }
+
+  public var highestVersion: Version {
+    if case .unlocked(_, _, let ledger) = condition { ledger.highest } else { highestBeforeLock }
+  }
+
+  public func forget() {
+    era += 1
+    guard case .unlocked(let file, _, let ledger) = condition else { return }
+    highestBeforeLock = ledger.highest
+    ledger.close()
+    condition = .locked(file)
+  }
+
+  /// The file with its keys, or why it cannot be used.
+  func unlocked() throws(VaultError) -> (file: OpenedFile, keys: VaultKeys, ledger: Ledger) {
+    switch condition {
+    case .absent: throw .unavailable(store: .file, reason: "there is no vault file: run `vault init`")
+    case .refused(let error): throw error
+    case .locked: throw .locked(store: .file, reason: "the vault file \(path) is locked: run `vault unlock`")
+    case .unlocked(let file, let keys, let ledger): return (file, keys, ledger)
+    }
+  }
+
+  // MARK: Reading
+
+  public func lookUp(_ id: EntryID) -> LookUp {
+    do throws(VaultError) {
+      return try token(of: id).map { .found($0) } ?? .missing
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  public func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token? {
+    try token(of: id)
+  }
+
+  private func token(of id: EntryID) throws(VaultError) -> Token? {
+    let (_, keys, _) = try unlocked()
+    let record = try Place.file.judge { () throws(CryptoError) in try keys.id(of: id) }
+    return try row(record, "the record of \(id)") { name, entry, secret in
+      guard let entry = keys.openEntry(entry, name, of: id), let secret = try? keys.open(secret, .secret, of: name),
+        secret.count == entry.size
+      else { return nil }
+      return Token(entry: entry, secret: SharedSecret(secret))
+    }
+  }
+
+  public func list(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry] {
+    var entries: [Entry] = []
+    var last: Int64 = 0
+    while let next = try listSome(namespace, after: last, &entries) {
+      last = next
+      // Other requests have their turn; a list is no snapshot, and each entry of it is as it was when it was read.
+      await Task.yield()
+    }
+    return entries
+  }
+
+  /// Adds some entries to a list. Records that fail authentication are not in it: `verify` counts them.
+  private func listSome(
+    _ namespace: Namespace?, after last: Int64, _ entries: inout [Entry]
+  ) throws(VaultError) -> Int64? {
+    let (file, keys, ledger) = try unlocked()
+    var unsettled: [RecordID] = []
+    let of = try Place.file.judge { () throws(CryptoError) in try namespace.map(keys.id(of:)) }
+    let next = try Place.file.judge { () throws(DatabaseFault) in
+      try file.reader.forEachRow(of: of, after: last, count: Limits.rowsListedAtOnce) { name, sealed in
+        guard let name, !name.standing.marks.contains(.tombstone) else { return }
+        if ledger.belief(name.id).allows(name.standing) {
+          if let entry = keys.openEntry(sealed, name) { entries.append(entry) }
+        } else {
+          unsettled.append(name.id)
+        }
+      }
+    }
+    for id in unsettled {
+      let entry = try? row(id, "a record") { name, sealed, _ in keys.openEntry(sealed, name) }
+      if let entry = entry.flatMap({ $0 }) { entries.append(entry) }
+    }
+    return next
+  }
+
+  /// What a row turned out to be.
+  private enum Reading<Value> {
+    case value(Value)
+    case tombstone
+    case unbelievable
+  }
+
+  /// Reads a row as it is believed to be.
+  /// - Parameters:
+  ///   - record: its id.
+  ///   - what: how an error calls it.
+  ///   - open: opens it; `nil` where it fails authentication.
+  /// - Returns: what `open` gives; `nil` where there is no record.
+  private func row<Value>(
+    _ record: RecordID, _ what: @autoclosure () -> String,
+    _ open: (RecordName, Span<UInt8>, Span<UInt8>) -> Value?
+  ) throws(VaultError) -> Value? {
+    let (file, keys, ledger) = try unlocked()
+    func damaged() -> VaultError {
+      .damaged(
+        store: .file, reason: "\(what()) in \(path) is damaged: set it again, or restore the file from a backup")
+    }
+    while true {
+      let belief = ledger.belief(record)
+      if belief.committed == nil, belief.underway == nil {
+        if belief.isDoubted { throw damaged() }
+        guard let missing = belief.missing else { return nil }
+        let multiplier = try Place.file.judge { () throws(CryptoError) in try keys.multiplier(of: record) }
+        if multiplier == missing { throw damaged() }
+        return nil
+      }
+      let reading: Reading<Value>?
+      do throws(DatabaseFault) {
+        reading = try file.reader.withRow(record) { name, entry, secret in
+          guard let name, name.id == record, belief.allows(name.standing) else { return .unbelievable }
+          if name.standing.marks.contains(.tombstone) {
+            return keys.openEntry(entry, name) == nil ? .unbelievable : .tombstone
+          }
+          return open(name, entry, secret).map(Reading.value) ?? .unbelievable
+        }
+      } catch {
+        throw error.kind == .corrupt ? damaged() : error.outcome(in: .file)
+      }
+      switch reading {
+      case .value(let value): return value
+      case .tombstone: return nil
+      case nil where belief.allowsNone: return nil
+      // A commit may lie between what was believed and what was read: then look again.
+      case .unbelievable, nil: if ledger.generation == belief.generation { throw damaged() }
+      }
+    }
+  }
+
+  // MARK: Writing
+
+  public func write(
+    _ entry: Entry, _ secret: SharedSecret, _ patience: Patience
+  ) async throws(WriteFailure) {
+    let (file, placement) = try orFail { () throws(VaultError) -> (OpenedFile, Placement) in
+      guard secret.count <= Limits.secretBytes else {
+        throw .tooLarge(size: secret.count, limit: Limits.secretBytes)
+      }
+      var entry = entry
+      (entry.store, entry.size) = (.file, secret.count)
+      let (file, keys, _) = try unlocked()
+      let placement = try Place.file.judge { () throws(CryptoError) in
+        try secret.withBytes { secret throws(CryptoError) in
+          try keys.placement(of: entry, secret, entry.pending ? .pending : [])
+        }
+      }
+      return (file, placement)
+    }
+    try await commit(.place(placement), file)
+  }
+
+  public func remove(
+    _ id: EntryID, version: Version, _ patience: Patience
+  ) async throws(WriteFailure) -> Bool {
+    let found = try orFail { () throws(VaultError) -> Removal? in try removal(of: id, version) }
+    guard let (file, placement, wasThere) = found else { return false }
+    try await commit(.place(placement), file)
+    return wasThere
+  }
+
+  private typealias Removal = (file: OpenedFile, placement: Placement, wasThere: Bool)
+
+  /// What removes a record; `nil` where there is nothing to do.
+  private func removal(
+    of id: EntryID, _ version: Version
+  ) throws(VaultError) -> Removal? {
+    let (file, keys, ledger) = try unlocked()
+    return try Place.file.judge { () throws(CryptoError) in
+      let record = try keys.id(of: id)
+      let multiplier = try keys.multiplier(of: record)
+      let belief = ledger.belief(record)
+      var wasThere = belief.missing == multiplier
+      if let standing = belief.committed { wasThere = !standing.marks.contains(.tombstone) }
+      if let standing = belief.underway ?? nil { wasThere = !standing.marks.contains(.tombstone) }
+      if belief.committed == nil, belief.underway == nil, !wasThere {
+        // A row that is not believed is removed all the same.
+        wasThere = mayHaveRow(record, file)
+        if !wasThere, !belief.isDoubted { return nil }
+      } else if !wasThere, belief.underway == nil {
+        return nil
+      }
+      var placement = Placement(id: record, multiplier: multiplier, version: version, row: nil)
+      if belief.isDoubted {
+        let entry = Entry(
+          id: id, version: version, created: clock.wall, modified: clock.wall, size: 0, store: .file)
+        placement = try keys.placement(of: entry, Span(), .tombstone)
+      }
+      return (file, placement, wasThere)
+    }
+  }
+
+  private func mayHaveRow(_ record: RecordID, _ file: OpenedFile) -> Bool {
+    do throws(DatabaseFault) { return try file.reader.withRow(record) { _, _, _ in true } ?? false } catch {
+      return true
+    }
+  }
+
+  private func commit(_ change: RecordChange, _ file: OpenedFile) async throws(WriteFailure) {
+    guard let failure = await file.commits.commit(change) else { return }
+    throw WriteFailure(failure.outcome(in: .file), mayTakeEffect: failure.mayHaveCommitted)
+  }
+
+  private func orFail<Result>(_ body: () throws(VaultError) -> Result) throws(WriteFailure) -> Result {
+    do { return try body() } catch { throw WriteFailure(error) }
+  }
+}
+
+extension CryptoError: Fault {
+  public func outcome(in place: Place) -> VaultError { VaultError(self, in: place) }
+}

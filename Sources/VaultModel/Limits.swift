@@ -160,6 +160,8 @@ public enum Limits {
   /// How often, and milliseconds apart, the log is tried to be emptied after a removal while another program reads
   /// it: 8 s, below `timeout`.
   public static let logEmptyingTries = 1_600
+  /// Records that a list reads before other requests have their turn: about a millisecond.
+  public static let rowsListedAtOnce = 500
   /// The pause between two of those tries, in milliseconds.
   public static let logEmptyingPause: UInt32 = 5
 }

@@ -1,0 +1,47 @@
+// The tables of the vault file, format 1. docs/vault-file.md says what is in each column.
+
+import Database
+import VaultModel
+
+extension Blueprint {
+  /// `vault.db`.
+  static let vault = Blueprint(
+    name: "vault.db", place: .file, application: 0x564C_5446, format: 1,
+    marks: "PRAGMA application_id = 0x564C5446; PRAGMA user_version = 1;",
+    tables: [
+      """
+      CREATE TABLE header (
+        id INTEGER PRIMARY KEY,
+        format INTEGER NOT NULL,
+        vault BLOB NOT NULL,
+        checksum BLOB NOT NULL
+      )
+      """,
+      """
+      CREATE TABLE slot (
+        number INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        created INTEGER NOT NULL,
+        salt BLOB NOT NULL,
+        log_n INTEGER NOT NULL,
+        r INTEGER NOT NULL,
+        p INTEGER NOT NULL,
+        wrapped BLOB NOT NULL,
+        checksum BLOB NOT NULL
+      )
+      """,
+      "CREATE TABLE state (id INTEGER PRIMARY KEY, sealed BLOB NOT NULL)",
+      """
+      CREATE TABLE record (
+        id BLOB NOT NULL UNIQUE,
+        version INTEGER NOT NULL,
+        marks INTEGER NOT NULL,
+        namespace BLOB NOT NULL,
+        entry BLOB NOT NULL,
+        secret BLOB NOT NULL
+      )
+      """,
+      "CREATE INDEX record_namespace ON record (namespace)",
+    ])
+}

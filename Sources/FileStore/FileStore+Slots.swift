@@ -1,0 +1,272 @@
+// How the vault file is made, opened and given other slots. Passphrases go through scrypt on a thread of its own; the
+// data key comes back from there, and with it the file thread reads what there is. A wrong key, a damaged slot and a
+// newer format stay three outcomes.
+
+import Database
+import SecretMemory
+import VaultCore
+import VaultCrypto
+import VaultModel
+
+extension FileStore {
+  // MARK: Making
+
+  public func initialise(_ key: SlotKey) async throws(VaultError) {
+    look()
+    switch condition {
+    case .absent: break
+    case .refused(let error) where error.outcome == .unavailable: throw error
+    case .refused, .locked, .unlocked:
+      throw .invalidArgument(argument: "vault", reason: "there is a vault file already: \(path); nothing was changed")
+    }
+    try Place.file.judge { () throws(FolderFault) in try folder.checkWritable() }
+
+    let (kind, detail, secret, keyFile) = try newSlotKey(key)
+    let (place, slot) = (folder, Slot(number: 1, kind: kind, detail: detail, created: clock.wall))
+    let made = await slowly.run { _ in
+      Result { () throws(VaultError) in try makeFile(in: place, slot, secret) }
+    }
+    switch made {
+    case .failure(let error):
+      keyFile?.remove()
+      throw error
+    case .success(let dataKey):
+      condition = Self.examine(folder)
+      guard case .locked(let file) = condition, let row = file.soundSlots.first else {
+        throw .internal(reason: "the vault file that was just made cannot be read")
+      }
+      try await open(file, dataKey, by: row, era)
+    }
+  }
+
+  /// Looks at the file again where it could not be used so far.
+  private func look() {
+    switch condition {
+    case .absent, .refused: if folder.fault == nil { condition = Self.examine(folder) }
+    case .locked, .unlocked: break
+    }
+  }
+
+  /// What a new slot is opened with.
+  /// - Returns: its kind and detail, what opens it, and the key file where one was made for it.
+  private func newSlotKey(
+    _ key: SlotKey
+  ) throws(VaultError) -> (Slot.Kind, String, SlotSecret, KeyFile?) {
+    switch key {
+    case .passphrase(let passphrase):
+      guard (1...Limits.passphraseBytes).contains(passphrase.count) else {
+        throw .invalidArgument(
+          argument: "passphrase", reason: "has 1 to \(Limits.passphraseBytes) bytes, not \(passphrase.count)")
+      }
+      return (.passphrase, "", try SlotSecret(copying: passphrase), nil)
+    case .keyFile(let path):
+      let file = try KeyFile(path, outside: folder)
+      if file.exists { return (.keyFile, path, try file.read(), nil) }
+      try file.make()
+      return (.keyFile, path, try file.read(), file)
+    case .credential(let name):
+      return (.credential, name, try Credential(name).read(in: credentials), nil)
+    }
+  }
+
+  // MARK: Opening
+
+  public func unlock(_ key: SlotKey?) async throws(VaultError) {
+    look()
+    let era = era
+    let file: OpenedFile
+    switch condition {
+    case .absent, .refused:
+      _ = try unlocked()
+      return
+    case .unlocked(let open, _, _):
+      // A key that was given is tried all the same: a wrong one is told.
+      if key == nil { return }
+      file = open
+    case .locked(let closed): file = closed
+    }
+    let (row, dataKey) = try await opened(file, key)
+    try await open(file, dataKey, by: row, era)
+  }
+
+  /// Unlocks the file with its data key, unless it was locked again since `era`.
+  private func open(
+    _ file: OpenedFile, _ dataKey: SharedSecret, by row: SlotRow, _ era: Int
+  ) async throws(VaultError) {
+    let outcome: Result<Ledger, VaultError>
+    do throws(CommitFailure) {
+      let ledger = try await file.commits.perform { tables, connection throws(CommitFailure) in
+        try tables.load(dataKey, connection)
+      }
+      outcome = .success(ledger)
+    } catch {
+      outcome = .failure(error.outcome(in: .file))
+    }
+    switch outcome {
+    case .failure(let error):
+      if case .locked(let present) = condition, present === file, error.outcome == .damaged { condition = .refused(error) }
+      throw error
+    case .success(let ledger):
+      guard era == self.era, let keys = ledger.keys else {
+        ledger.close()
+        throw .lockedMeanwhile
+      }
+      guard ledger.state.slots.contains(SlotMark(number: row.slot.number, checksum: row.checksum)) else {
+        if !isUnlocked { ledger.close() }
+        throw .damaged(
+          store: .file,
+          reason: "slot \(row.slot.number) of \(path) is not one that was added to it; use another, or restore the file")
+      }
+      condition = .unlocked(file, keys, ledger)
+    }
+  }
+
+  /// The slot that a key opens, and the data key in it.
+  private func opened(
+    _ file: OpenedFile, _ key: SlotKey?
+  ) async throws(VaultError) -> (SlotRow, SharedSecret) {
+    let found: (SlotRow, SharedSecret)?
+    switch key {
+    case nil: return try await openedByItself(file)
+    case .passphrase(let passphrase):
+      guard passphrase.count <= Limits.passphraseBytes else { throw .wrongPassphrase }
+      found = try await firstSlot(file, .passphrase, opening: SlotSecret(copying: passphrase))
+    case .keyFile(let path):
+      found = try await firstSlot(file, .keyFile, opening: KeyFile(path, outside: folder).read())
+    case .credential(let name):
+      found = try await firstSlot(file, .credential, opening: Credential(name).read(in: credentials))
+    }
+    if let found { return found }
+    throw file.soundSlots.count < file.slots.count ? damagedSlots : .wrongPassphrase
+  }
+
+  private var damagedSlots: VaultError {
+    .damaged(
+      store: .file, reason: "a slot of \(path) is damaged, and no other opens with this; restore the file from a backup")
+  }
+
+  private func firstSlot(
+    _ file: OpenedFile, _ kind: Slot.Kind, opening secret: SlotSecret
+  ) async throws(VaultError) -> (SlotRow, SharedSecret)? {
+    for row in file.soundSlots where row.slot.kind == kind {
+      if let dataKey = try await dataKey(in: row, of: file, secret) { return (row, dataKey) }
+    }
+    return nil
+  }
+
+  private func dataKey(
+    in row: SlotRow, of file: OpenedFile, _ secret: SlotSecret
+  ) async throws(VaultError) -> SharedSecret? {
+    let vault = file.header.vault
+    let result = await slowly.run { _ in
+      Result { () throws(VaultError) in try row.open(with: secret, of: vault) }
+    }
+    return try result.get()
+  }
+
+  /// Tries the slots that need nobody.
+  private func openedByItself(_ file: OpenedFile) async throws(VaultError) -> (SlotRow, SharedSecret) {
+    var reasons: [String] = []
+    for row in file.soundSlots {
+      do throws(VaultError) {
+        let secret: SlotSecret
+        switch row.slot.kind {
+        case .passphrase: continue
+        case .keyFile: secret = try KeyFile(ofSlot: row.slot.detail).read()
+        case .credential: secret = try Credential(row.slot.detail).read(in: credentials)
+        }
+        if let dataKey = try await dataKey(in: row, of: file, secret) { return (row, dataKey) }
+        reasons.append("\(row.slot.detail) does not open slot \(row.slot.number)")
+      } catch {
+        if case .invalidArgument(_, let reason) = error { reasons.append(reason) } else { throw error }
+      }
+    }
+    let sound = file.soundSlots
+    if sound.count < file.slots.count, reasons.count == sound.count { throw damagedSlots }
+    let why = reasons.isEmpty ? "" : " (\(reasons.joined(separator: "; ")))"
+    throw .locked(store: .file, reason: "the vault file \(path) is locked\(why): run `vault unlock`")
+  }
+
+  // MARK: Slots
+
+  public func slots() throws(VaultError) -> [Slot] {
+    switch condition {
+    case .locked(let file), .unlocked(let file, _, _): file.soundSlots.map(\.slot)
+    case .absent, .refused: try unlocked().file.soundSlots.map(\.slot)
+    }
+  }
+
+  public func addSlot(_ key: SlotKey) async throws(VaultError) -> Slot {
+    let (file, keys, ledger) = try unlocked()
+    guard file.slots.count < Limits.slots else {
+      throw .invalidArgument(argument: "slot", reason: "a vault file has at most \(Limits.slots) slots: remove one")
+    }
+    try Place.file.judge { () throws(FolderFault) in try folder.checkWritable() }
+    let (kind, detail, secret, keyFile) = try newSlotKey(key)
+    lastSlot = max(lastSlot, ledger.state.slotsMade) + 1
+    let slot = Slot(number: lastSlot, kind: kind, detail: detail, created: clock.wall)
+    let vault = file.header.vault
+    let made = await slowly.run { _ in
+      Result { () throws(VaultError) in try SlotRow(slot, of: vault, key: secret, holding: keys.dataKey) }
+    }
+    do throws(VaultError) {
+      let row = try made.get()
+      try await change(file, .addSlot(row))
+      return slot
+    } catch {
+      keyFile?.remove()
+      throw error
+    }
+  }
+
+  public func removeSlot(_ number: Int64) async throws(VaultError) {
+    let (file, _, ledger) = try unlocked()
+    guard ledger.state.slots.contains(where: { $0.number == number }) else {
+      throw .invalidArgument(argument: "slot", reason: "there is no slot \(number)")
+    }
+    guard file.soundSlots.contains(where: { $0.slot.number != number }) else {
+      throw .invalidArgument(
+        argument: "slot", reason: "slot \(number) is the last: without it nothing could ever open the file; add one first")
+    }
+    try await change(file, .removeSlot(number))
+  }
+
+  private func change(_ file: OpenedFile, _ change: RecordChange) async throws(VaultError) {
+    if let failure = await file.commits.commit(change) { throw failure.outcome(in: .file) }
+    file.slots = try Place.file.judge { () throws(DatabaseFault) in try file.reader.slots() }
+  }
+
+  // MARK: Verifying
+
+  public func verify() async throws(VaultError) -> Verification {
+    let (file, _, _) = try unlocked()
+    do throws(CommitFailure) {
+      return try await file.commits.perform { tables, connection throws(CommitFailure) in try tables.verify(connection) }
+    } catch {
+      throw error.outcome(in: .file)
+    }
+  }
+}
+
+/// Makes a vault file with one slot and a new data key.
+/// - Returns: the data key.
+private func makeFile(
+  in folder: DataFolder, _ slot: Slot, _ secret: SlotSecret
+) throws(VaultError) -> SharedSecret {
+  let (header, dataKey) = try Place.file.judge { () throws(CryptoError) in
+    (Header(vault: try VaultID()), SharedSecret(try SecretBytes(random: SealingKey.size)))
+  }
+  let row = try SlotRow(slot, of: header.vault, key: secret, holding: dataKey)
+  var state = SetState()
+  state.slotsMade = slot.number
+  state.slots = [SlotMark(number: slot.number, checksum: row.checksum)]
+  let (checksum, sealed) = try Place.file.judge { () throws(CryptoError) in
+    (try header.checksum(), try VaultKeys(dataKey, of: header.vault, sealed: 0).seal(state))
+  }
+  try Blueprint.vault.make(in: folder) { connection throws(DatabaseFault) in
+    try header.write(connection, checksum: checksum)
+    try row.write(connection)
+    try connection.prepare("INSERT INTO state (id, sealed) VALUES (1, ?)").run(.blob(sealed))
+  }
+  return dataKey
+}

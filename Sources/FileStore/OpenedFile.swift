@@ -1,0 +1,60 @@
+// A vault file that is ours and of a format that we know, open for reading, with the thread that writes it. Whether it
+// is locked or unlocked is the store's to know. Examines the file before SQLite may touch it.
+
+import Database
+import VaultCore
+import VaultModel
+
+/// An open vault file.
+final class OpenedFile {
+  /// Which vault it is.
+  let header: Header
+  /// Reads on the main thread.
+  let reader: RecordReader
+  /// Writes on the file thread.
+  let commits: GroupCommit<RecordTables>
+  /// The slots, by number; `nil` for one that is damaged.
+  var slots: [SlotRow?]
+
+  /// Opens the file in `folder`.
+  /// - Returns: `nil` where there is none.
+  /// - Throws: `.damaged` for what is not ours or has a damaged header, `.unsupportedVersion` for a newer format.
+  static func open(in folder: DataFolder) throws(VaultError) -> OpenedFile? {
+    guard try Blueprint.vault.examine(in: folder) != nil else { return nil }
+    return try OpenedFile(folder)
+  }
+
+  private init(_ folder: DataFolder) throws(VaultError) {
+    let path = folder.path(of: Blueprint.vault.name)
+    let connection = try Place.file.judge { () throws(DatabaseFault) in
+      try Connection(path, .read, layer: folder.layer)
+    }
+    header = try Header.read(connection)
+    let hasItsTables = try Place.file.judge { () throws(DatabaseFault) in
+      try Blueprint.vault.hasItsTables(connection)
+    }
+    guard hasItsTables else {
+      throw .damaged(
+        store: .file, reason: "the tables of \(path) are not those of a vault file; restore it from a backup")
+    }
+    do throws(DatabaseFault) {
+      reader = try RecordReader(connection)
+      slots = try reader.slots()
+    } catch {
+      throw error.outcome(in: .file)
+    }
+    let vault = header.vault
+    commits = GroupCommit(name: "vault-file") { () throws(CommitFailure) in
+      do throws(DatabaseFault) {
+        let connection = try Connection(path, .write, layer: folder.layer)
+        let tables = try RecordTables(connection, of: vault, in: folder)
+        return GroupCommit<RecordTables>.Opened(connection, tables)
+      } catch {
+        throw .database(error)
+      }
+    }
+  }
+
+  /// The slots that are sound.
+  var soundSlots: [SlotRow] { slots.compactMap(\.self) }
+}

@@ -1,0 +1,213 @@
+// Reads the whole vault file on its file thread: when it is unlocked, ids and versions of all records, to compare them
+// with the state of the set; for `verify`, every byte. What does not add up is blamed on as few records as possible.
+
+import Database
+import SecretMemory
+import VaultCrypto
+import VaultModel
+
+extension RecordTables {
+  // MARK: Opening
+
+  /// Reads what there is and judges it; from then on the ledger is what changes are changes of. Where the file is
+  /// unlocked already, the ledger that there is.
+  /// - Throws: `.damaged` where the state of the set does not open: then no record can be believed.
+  func load(_ dataKey: SharedSecret, _ connection: borrowing Connection) throws(CommitFailure) -> Ledger {
+    if let ledger, ledger.keys != nil { return ledger }
+    return try connection.snapshot(failure: CommitFailure.database) { () throws(CommitFailure) in
+      let state = try readState(dataKey, connection)
+      let keys: VaultKeys
+      do throws(CryptoError) { keys = try VaultKeys(dataKey, of: vault, sealed: state.sequence) } catch {
+        throw .refused(VaultError(error, in: .file))
+      }
+      do throws(CryptoError) {
+        let ledger = try read(state, keys, connection)
+        self.ledger = ledger
+        return ledger
+      } catch {
+        throw .refused(VaultError(error, in: .file))
+      }
+    }
+  }
+
+  private func readState(
+    _ dataKey: SharedSecret, _ connection: borrowing Connection
+  ) throws(CommitFailure) -> SetState {
+    let sealed: [UInt8]?
+    do throws(DatabaseFault) {
+      let statement = try connection.prepare("SELECT sealed FROM state WHERE id = 1")
+      defer { statement.reset() }
+      sealed = try statement.step() ? statement.blob(0) : nil
+    } catch {
+      throw .database(error)
+    }
+    // The keys' own count of seals is in what they open: these are for that alone.
+    let opened = try? VaultKeys(dataKey, of: vault, sealed: 0).openState(sealed ?? [])
+    guard let state = opened else {
+      throw .refused(
+        .damaged(store: .file, reason: "the state of \(connection.path) is damaged; restore it from a backup"))
+    }
+    return state
+  }
+
+  private func read(
+    _ state: SetState, _ keys: VaultKeys, _ connection: borrowing Connection
+  ) throws(CryptoError) -> Ledger {
+    var standings: [RecordID: Standing] = [:]
+    standings.reserveCapacity(Int(clamping: state.buckets.reduce(0) { $0 + $1.count }))
+    var sums = [BucketSums](repeating: BucketSums(), count: RecordID.buckets)
+    for (id, standing) in names(connection) {
+      // Where a missing row means that there is no record, none says so.
+      if standing.marks.contains(.tombstone), !state.doubts(id.bucket) { continue }
+      sums[id.bucket].change(try keys.multiplier(of: id), from: 0, to: standing.version)
+      standings[id] = standing
+    }
+    var blames: [Int: Blame] = [:]
+    for bucket in sums.indices where sums[bucket] != state.buckets[bucket] {
+      for id in standings.keys where id.bucket == bucket { standings[id] = nil }
+      let (blame, believed) = try judge(bucket, state.buckets[bucket], keys, connection)
+      blames[bucket] = blame
+      for (id, standing) in believed { standings[id] = standing }
+    }
+    return Ledger(keys: keys, state: state, standings: standings, blames: blames)
+  }
+
+  /// Ids and standings of all rows that have any, by one pass over the table; where a page of it is damaged, row by row,
+  /// as the index tells them.
+  private func names(_ connection: borrowing Connection) -> [(RecordID, Standing)] {
+    var names: [(RecordID, Standing)] = []
+    func take(_ row: borrowing Statement) {
+      guard let id = row.withBlob(0, { RecordID($0) }),
+        let standing = Standing(version: row.integer(1), marks: row.integer(2))
+      else { return }
+      names.append((id, standing))
+    }
+    do throws(DatabaseFault) {
+      let all = try connection.prepare("SELECT id, version, marks FROM record")
+      while try all.step() { take(all) }
+    } catch {
+      names = []
+      guard let ids = try? connection.prepare("SELECT id FROM record INDEXED BY sqlite_autoindex_record_1"),
+        let one = try? connection.prepare("SELECT id, version, marks FROM record WHERE id = ?")
+      else { return [] }
+      while (try? ids.step()) == true {
+        guard (try? one.bind(.blob(ids.blob(0)))) != nil, (try? one.step()) == true else { continue }
+        take(one)
+        one.reset()
+      }
+    }
+    return names
+  }
+
+  // MARK: Blaming
+
+  /// Finds what is wrong with a bucket that does not add up.
+  /// - Returns: what is blamed, and the records of the bucket that are believed.
+  private func judge(
+    _ bucket: Int, _ stated: BucketSums, _ keys: VaultKeys, _ connection: borrowing Connection
+  ) throws(CryptoError) -> (Blame?, [RecordID: Standing]) {
+    let (all, authentic) = try found(bucket, keys, connection)
+    // Rows that fail by themselves may be part of the set, or what is left of a row whose id or version was changed.
+    for candidates in [all, authentic] {
+      var sums = BucketSums()
+      for one in candidates { sums.change(one.found.multiplier, from: 0, to: one.found.version) }
+      let blame = Blame.find(stated - sums, in: candidates.map(\.found))
+      if blame == .several { continue }
+      var believed: [RecordID: Standing] = [:]
+      for one in candidates { believed[one.found.id] = one.standing }
+      if case .changed(let id, let version) = blame {
+        believed[id] = version == 0 ? nil : Standing(version: version, marks: 0)
+      }
+      return (blame, believed)
+    }
+    return (.several, [:])
+  }
+
+  private typealias Row = (found: Blame.Found, standing: Standing)
+
+  /// The rows of a bucket, and those of them whose entry opens.
+  private func found(
+    _ bucket: Int, _ keys: VaultKeys, _ connection: borrowing Connection
+  ) throws(CryptoError) -> ([Row], [Row]) {
+    var (all, authentic): ([Row], [Row]) = ([], [])
+    let (first, next) = RecordID.range(ofBucket: bucket)
+    guard
+      let rows = try? connection.prepare(
+        "SELECT id, version, marks, namespace, entry FROM record WHERE id >= ? AND id < ?"),
+      (try? rows.bind(.blob(first), .blob(next))) != nil
+    else { return ([], []) }
+    while (try? rows.step()) == true {
+      guard let name = RecordName(rows) else { continue }
+      let found = Blame.Found(
+        id: name.id, version: name.standing.version, multiplier: try keys.multiplier(of: name.id))
+      all.append((found, name.standing))
+      if (try? rows.withBlob(4) { try keys.open($0, .entry, of: name) }) != nil {
+        authentic.append((found, name.standing))
+      }
+    }
+    return (all, authentic)
+  }
+
+  // MARK: Verifying
+
+  /// Authenticates every record, every slot and the set, against what is believed and against the keys.
+  func verify(_ connection: borrowing Connection) throws(CommitFailure) -> Verification {
+    guard let ledger, let keys = ownKeys(ledger) else { throw .refused(.lockedMeanwhile) }
+    var left = ledger.standings
+    var (records, damaged) = (0, 0)
+    var isSound = ledger.blames.isEmpty && ledger.state.doubted == 0
+    do throws(DatabaseFault) {
+      let rows = try connection.prepare("SELECT id, version, marks, namespace, entry, secret FROM record")
+      while try rows.step() {
+        if ledger.keys == nil { break }
+        if let name = RecordName(rows), left.removeValue(forKey: name.id) == name.standing,
+          opens(rows, name, keys)
+        {
+          if !name.standing.marks.contains(.tombstone) { records += 1 }
+        } else {
+          (records, damaged) = (records + 1, damaged + 1)
+        }
+      }
+      if try !slotsAreOurs(ledger.state, connection) { isSound = false }
+      if try !isConsistent(connection) { isSound = false }
+    } catch {
+      if error.kind != .corrupt { throw .database(error) }
+      isSound = false
+    }
+    if ledger.keys == nil { throw .refused(.lockedMeanwhile) }
+    // What is believed and was not there.
+    records += left.count
+    damaged += left.count
+    for case .missing in ledger.blames.values { (records, damaged) = (records + 1, damaged + 1) }
+    return Verification(records: records, damaged: damaged, sound: isSound && damaged == 0)
+  }
+
+  /// Keys that the main thread need not wait for.
+  private func ownKeys(_ ledger: Ledger) -> VaultKeys? {
+    ledger.keys.flatMap { try? VaultKeys($0.dataKey, of: vault, sealed: 0) }
+  }
+
+  private func opens(_ row: borrowing Statement, _ name: RecordName, _ keys: VaultKeys) -> Bool {
+    let entry = try? row.withBlob(4) { sealed in
+      let plain = try keys.open(sealed, .entry, of: name)
+      return try plain.withBytes { try EntryForm.entry($0, in: .file) }
+    }
+    guard let entry, entry.version == name.standing.version, (try? keys.id(of: entry.id)) == name.id,
+      (try? keys.id(of: entry.id.key.namespace)) == name.namespace,
+      entry.pending == name.standing.marks.contains(.pending)
+    else { return false }
+    let size = try? row.withBlob(5) { sealed in try keys.open(sealed, .secret, of: name).count }
+    return size == entry.size
+  }
+
+  private func slotsAreOurs(_ state: SetState, _ connection: borrowing Connection) throws(DatabaseFault) -> Bool {
+    let slots = try SlotRow.readAll(connection)
+    return slots.map { $0.map { SlotMark(number: $0.slot.number, checksum: $0.checksum) } } == state.slots
+  }
+
+  private func isConsistent(_ connection: borrowing Connection) throws(DatabaseFault) -> Bool {
+    let check = try connection.prepare("PRAGMA integrity_check(1)")
+    defer { check.reset() }
+    return try check.step() && check.text(0) == "ok"
+  }
+}

@@ -1,0 +1,94 @@
+// Reads the vault file on the main thread, by a connection of its own: one row for a look-up, a few hundred for a part
+// of a list. What it gives is as the file has it, unopened; whether to believe it is the store's to say. Never writes.
+
+import Database
+import VaultModel
+
+/// The statements that read.
+final class RecordReader {
+  private let connection: Connection
+  private let one: Statement
+  private let ofNamespace: Statement
+  private let all: Statement
+  private let counting: Statement
+
+  init(_ connection: consuming Connection) throws(DatabaseFault) {
+    one = try connection.prepare("SELECT id, version, marks, namespace, entry, secret FROM record WHERE id = ?")
+    ofNamespace = try connection.prepare(
+      """
+      SELECT id, version, marks, namespace, entry, rowid FROM record
+      WHERE namespace = ?1 AND rowid > ?2 ORDER BY rowid LIMIT ?3
+      """)
+    all = try connection.prepare(
+      "SELECT id, version, marks, namespace, entry, rowid FROM record WHERE rowid > ?1 ORDER BY rowid LIMIT ?2")
+    counting = try connection.prepare("SELECT count(*) FROM record")
+    self.connection = connection
+  }
+
+  /// The file.
+  var path: String { connection.path }
+
+  /// Reads the row of an id.
+  /// - Parameter body: gets the row's name, `nil` where it is none, and its sealed entry and secret in SQLite's memory.
+  /// - Returns: `nil` where there is no row.
+  func withRow<Result>(
+    _ id: RecordID, _ body: (RecordName?, Span<UInt8>, Span<UInt8>) -> Result
+  ) throws(DatabaseFault) -> Result? {
+    try one.bind(id.bytes.span, at: 1)
+    defer { one.reset() }
+    guard try one.step() else { return nil }
+    return one.withBlob(4) { entry in one.withBlob(5) { secret in body(RecordName(one), entry, secret) } }
+  }
+
+  /// Reads rows in the order in which they were added.
+  /// - Parameters:
+  ///   - namespace: whose; `nil` for all.
+  ///   - last: the place behind which it begins; 0 for the first.
+  ///   - count: how many at most.
+  ///   - body: gets each row's name and sealed entry.
+  /// - Returns: the place of the last row; `nil` where there was none.
+  func forEachRow(
+    of namespace: RecordID?, after last: Int64, count: Int, _ body: (RecordName?, Span<UInt8>) -> Void
+  ) throws(DatabaseFault) -> Int64? {
+    guard let namespace else {
+      try all.bind(.integer(last), .integer(Int64(count)))
+      return try rows(of: all, body)
+    }
+    try ofNamespace.bind(.integer(0), .integer(last), .integer(Int64(count)))
+    try ofNamespace.bind(namespace.bytes.span, at: 1)
+    return try rows(of: ofNamespace, body)
+  }
+
+  private func rows(
+    of statement: borrowing Statement, _ body: (RecordName?, Span<UInt8>) -> Void
+  ) throws(DatabaseFault) -> Int64? {
+    defer { statement.reset() }
+    var last: Int64?
+    while try statement.step() {
+      statement.withBlob(4) { entry in body(RecordName(statement), entry) }
+      last = statement.integer(5)
+    }
+    return last
+  }
+
+  /// How many rows there are.
+  func count() throws(DatabaseFault) -> Int {
+    defer { counting.reset() }
+    return try counting.step() ? Int(counting.integer(0)) : 0
+  }
+
+  /// The slots, by number; a damaged one is `nil`.
+  func slots() throws(DatabaseFault) -> [SlotRow?] {
+    try SlotRow.readAll(connection)
+  }
+}
+
+extension RecordName {
+  /// The name in the first four columns of a row: id, version, marks, namespace. `nil` where they are none.
+  init?(_ row: borrowing Statement) {
+    guard let id = row.withBlob(0, { RecordID($0) }), let namespace = row.withBlob(3, { RecordID($0) }),
+      let standing = Standing(version: row.integer(1), marks: row.integer(2))
+    else { return nil }
+    self.init(id: id, namespace: namespace, standing: standing)
+  }
+}

@@ -1,0 +1,96 @@
+// Writes the vault file on its file thread: rows and slots that are sealed already, and the state of the set with each
+// transaction. Reads the whole file when it is opened or verified (`RecordLoading`).
+
+import Database
+import VaultCrypto
+import VaultModel
+
+/// The statements that write.
+final class RecordTables: WrittenTables {
+  let folder: DataFolder
+  let vault: VaultID
+  private let put: Statement
+  private let delete: Statement
+  private let setAside: Statement
+  private let state: Statement
+  private let deleteSlot: Statement
+  private let watch: FileWatch
+  /// What the changes are changes of; `nil` until the file was unlocked.
+  var ledger: Ledger?
+
+  init(_ connection: borrowing Connection, of vault: VaultID, in folder: DataFolder) throws(DatabaseFault) {
+    put = try connection.prepare(
+      """
+      INSERT INTO record (id, version, marks, namespace, entry, secret) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+      ON CONFLICT (id) DO UPDATE SET version = ?2, marks = ?3, namespace = ?4, entry = ?5, secret = ?6
+      """)
+    delete = try connection.prepare("DELETE FROM record WHERE id = ?")
+    // A version below 0 is believed by nobody; the row waits for its key to be set or cleared.
+    setAside = try connection.prepare(
+      "UPDATE record SET version = -version WHERE id >= ? AND id < ? AND version > 0")
+    state = try connection.prepare("UPDATE state SET sealed = ? WHERE id = 1")
+    deleteSlot = try connection.prepare("DELETE FROM slot WHERE number = ?")
+    watch = FileWatch(.vault, in: folder)
+    self.folder = folder
+    self.vault = vault
+  }
+
+  func apply(_ changes: [RecordChange], in connection: borrowing Connection) throws(CommitFailure) {
+    do throws(VaultError) { try watch.check() } catch { throw .refused(error) }
+    guard let prepared = ledger?.prepare(changes) else { throw .refused(.lockedMeanwhile) }
+    do throws(DatabaseFault) {
+      for bucket in prepared.setAside {
+        let (first, next) = RecordID.range(ofBucket: bucket)
+        try setAside.run(.blob(first), .blob(next))
+      }
+      for change in changes { try write(change, connection) }
+    } catch {
+      throw .database(error)
+    }
+    let sealed: [UInt8]
+    do throws(CryptoError) { sealed = try prepared.keys.seal(prepared.state) } catch {
+      throw .refused(VaultError(error, in: .file))
+    }
+    do throws(DatabaseFault) { try state.run(.blob(sealed)) } catch { throw .database(error) }
+  }
+
+  private func write(_ change: RecordChange, _ connection: borrowing Connection) throws(DatabaseFault) {
+    switch change {
+    case .place(let placement):
+      guard let row = placement.row else {
+        try delete.bind(placement.id.bytes.span, at: 1)
+        return try delete.run()
+      }
+      try put.bind(row.name.id.bytes.span, at: 1)
+      try put.bind(row.name.standing.version, at: 2)
+      try put.bind(Int64(row.name.standing.marks.rawValue), at: 3)
+      try put.bind(row.name.namespace.bytes.span, at: 4)
+      try put.bind(row.entry.span, at: 5)
+      try put.bind(row.secret.span, at: 6)
+      try put.run()
+    case .addSlot(let row):
+      try row.write(connection)
+    case .removeSlot(let number):
+      try deleteSlot.run(.integer(number))
+    }
+  }
+
+  func settle(committed: Bool) {
+    ledger?.settle(committed: committed)
+  }
+
+  static func leavesTraces(_ change: RecordChange) -> Bool {
+    switch change {
+    case .place(let placement): placement.standing?.marks.contains(.tombstone) ?? true
+    case .addSlot: false
+    // The data key that it wrapped.
+    case .removeSlot: true
+    }
+  }
+}
+
+extension VaultError {
+  /// The outcome for what was begun and overtaken by a lock.
+  static let lockedMeanwhile = VaultError.locked(
+    store: .file, reason: "the vault file was locked meanwhile: run `vault unlock`")
+}

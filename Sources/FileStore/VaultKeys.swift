@@ -1,0 +1,166 @@
+// The keys of an unlocked vault file, each for one purpose, all from the data key. Made when the file is unlocked,
+// wiped when it is locked. They name records, seal entries, secrets and the state, and authenticate the set; they leave
+// the process in no form.
+
+import Database
+import SecretMemory
+import VaultCrypto
+import VaultModel
+
+/// The keys of one vault.
+final class VaultKeys: Sendable {
+  let vault: VaultID
+  /// What slots wrap.
+  let dataKey: SharedSecret
+  let state: SealingKey
+  private let names: AuthenticationKey
+  private let set: AuthenticationKey
+  private let entries: SealingKey
+  private let secrets: SealingKey
+
+  /// The keys of a vault.
+  /// - Parameters:
+  ///   - dataKey: 32 bytes.
+  ///   - sealed: how many values each of them has sealed at most.
+  init(_ dataKey: SharedSecret, of vault: VaultID, sealed: UInt64) throws(CryptoError) {
+    self.vault = vault
+    self.dataKey = dataKey
+    let whole: SecretBytes
+    do throws(SecretMemoryError) {
+      whole = try dataKey.withBytes { bytes throws(SecretMemoryError) in try SecretBytes(copying: bytes) }
+    } catch {
+      throw .exhausted(bytes: SealingKey.size)
+    }
+    func derive(_ label: StaticString, _ whole: borrowing SecretBytes) throws(CryptoError) -> SecretBytes {
+      try KeyDerivation.hkdf(from: whole, salt: vault.bytes.span, label: label, count: SealingKey.size)
+    }
+    names = try AuthenticationKey(derive("vault file 1: names", whole))
+    set = try AuthenticationKey(derive("vault file 1: set", whole))
+    entries = try SealingKey(derive("vault file 1: entries", whole), sealed: sealed)
+    secrets = try SealingKey(derive("vault file 1: secrets", whole), sealed: sealed)
+    state = try SealingKey(derive("vault file 1: state", whole), sealed: sealed)
+  }
+
+  // MARK: Names
+
+  /// The id of a record.
+  func id(of entry: EntryID) throws(CryptoError) -> RecordID {
+    RecordID(
+      try names.code { message in
+        message.add(1)
+        message.add(text: entry.key.text)
+        message.add(text: entry.account.text)
+      })
+  }
+
+  /// The id of a namespace.
+  func id(of namespace: Namespace) throws(CryptoError) -> RecordID {
+    RecordID(
+      try names.code { message in
+        message.add(2)
+        message.add(text: namespace.text)
+      })
+  }
+
+  /// The multiplier of an id in the sums over the set.
+  func multiplier(of id: RecordID) throws(CryptoError) -> FieldElement {
+    let code = try set.code(of: id.bytes.span)
+    return code.withBytes { bytes in
+      FieldElement(reducing: UInt128(bytes.number(at: 0)) << 64 | UInt128(bytes.number(at: 8)))
+    }
+  }
+
+  // MARK: Records
+
+  /// The two parts of a record that are sealed.
+  enum Part: UInt8 {
+    case entry = 1
+    case secret = 2
+  }
+
+  /// Seals one part of a record.
+  func seal(_ plain: Span<UInt8>, _ part: Part, of record: RecordName) throws(CryptoError) -> [UInt8] {
+    let associated = associated(part, record)
+    switch part {
+    case .entry: return try entries.seal(plain, associated: associated.span)
+    case .secret: return try secrets.seal(plain, associated: associated.span)
+    }
+  }
+
+  /// Opens one part of a record.
+  /// - Throws: `.authentication` where it is not what was sealed, or not for this record.
+  func open(_ sealed: Span<UInt8>, _ part: Part, of record: RecordName) throws(CryptoError) -> SecretBytes {
+    let associated = associated(part, record)
+    switch part {
+    case .entry: return try entries.open(sealed, associated: associated.span)
+    case .secret: return try secrets.open(sealed, associated: associated.span)
+    }
+  }
+
+  /// Opens and reads an entry.
+  /// - Parameter id: whose it must be, where that is known.
+  /// - Returns: `nil` where it fails authentication or is none.
+  func openEntry(_ sealed: Span<UInt8>, _ record: RecordName, of id: EntryID? = nil) -> Entry? {
+    guard let plain = try? open(sealed, .entry, of: record),
+      let entry = plain.withBytes({ try? EntryForm.entry($0, in: .file, of: id) }),
+      entry.version == record.standing.version, entry.pending == record.standing.marks.contains(.pending)
+    else { return nil }
+    return entry
+  }
+
+  /// A change that puts a record, sealed.
+  func placement(
+    of entry: Entry, _ secret: Span<UInt8>, _ marks: Standing.Marks
+  ) throws(CryptoError) -> Placement {
+    guard let standing = Standing(version: entry.version, marks: Int64(marks.rawValue)) else {
+      throw .parameter("no record has version \(entry.version)")
+    }
+    let name = RecordName(id: try id(of: entry.id), namespace: try id(of: entry.id.key.namespace), standing: standing)
+    let plain = EntryForm.bytes(of: entry)
+    let row = SealedRow(
+      name: name, entry: try seal(plain.span, .entry, of: name), secret: try seal(secret, .secret, of: name))
+    return Placement(id: name.id, multiplier: try multiplier(of: name.id), version: entry.version, row: row)
+  }
+
+  /// What both parts are bound to: so no record can be moved, renamed, mixed or aged.
+  private func associated(_ part: Part, _ record: RecordName) -> InlineArray<58, UInt8> {
+    let (id, namespace) = (record.id.bytes, record.namespace.bytes)
+    let version = UInt64(record.standing.version)
+    return InlineArray { place in
+      switch place {
+      case 0: part.rawValue
+      case 1..<17: vault.bytes[place - 1]
+      case 17..<33: id[place - 17]
+      case 33..<49: namespace[place - 33]
+      case 49..<57: UInt8(truncatingIfNeeded: version >> UInt64(8 * (56 - place)))
+      default: record.standing.marks.rawValue
+      }
+    }
+  }
+
+  /// Seals the state of the set.
+  func seal(_ state: SetState) throws(CryptoError) -> [UInt8] {
+    let associated = Self.associatedWithState(vault)
+    return try self.state.seal(state.bytes.span, associated: associated.span)
+  }
+
+  /// Opens the state of the set.
+  /// - Throws: `.authentication` also where what opens is no state.
+  func openState(_ sealed: [UInt8]) throws(CryptoError) -> SetState {
+    let associated = Self.associatedWithState(vault)
+    let plain = try state.open(sealed.span, associated: associated.span)
+    let bytes = plain.withBytes { plain in plain.indices.map { plain[$0] } }
+    guard let state = SetState(bytes) else { throw .authentication }
+    return state
+  }
+
+  /// What the state is bound to.
+  private static func associatedWithState(_ vault: VaultID) -> [UInt8] { Array("state".utf8) + vault.array }
+}
+
+/// What of a record is in the clear: the ids of its key and of its namespace, and its version and marks.
+struct RecordName: Hashable, Sendable {
+  var id: RecordID
+  var namespace: RecordID
+  var standing: Standing
+}
