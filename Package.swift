@@ -106,6 +106,12 @@ let package = Package(
       imports: ["ScriptedDaemon", "TestSupport", "VaultClient", "VaultWire", "VaultModel", "SecretMemory"]),
     tests(of: "GLibLoop", imports: ["TestSupport"]),
     tests(of: "Database", imports: ["TestSupport", "VaultModel"]),
+    tests(
+      of: "FileStore",
+      imports: [
+        "TestSupport", "StoreConformance", "FaultyLayer", "Database", "VaultCore", "VaultCrypto", "VaultModel",
+        "SecretMemory",
+      ]),
     tests(of: "StateStore", imports: ["TestSupport", "FaultyLayer", "Database", "VaultCore", "VaultModel"]),
     tests(
       of: "VaultDaemon",

@@ -79,6 +79,11 @@ import CSQLite
     try check(unsafe sqlite3_exec(handle, text, nil, nil, nil))
   }
 
+  /// Runs any statements: for tests that play another program.
+  func executeText(_ sql: String) throws(DatabaseFault) {
+    try check(unsafe sqlite3_exec(handle, sql, nil, nil, nil))
+  }
+
   /// Prepares one statement.
   public func prepare(_ sql: StaticString) throws(DatabaseFault) -> Statement {
     var statement: OpaquePointer?
