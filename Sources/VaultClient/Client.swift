@@ -32,8 +32,11 @@ public final class Client: Sendable {
     return token
   }
 
-  /// Stores a token in place of what was there.
+  /// Stores a token in place of what was there. A secret over the limit is refused before anything is sent.
   public func set(_ request: SetRequest) throws(ClientError) -> Entry {
+    guard request.secret.count <= Limits.secretBytes else {
+      throw .tooLarge(size: request.secret.count, limit: Limits.secretBytes)
+    }
     guard case .entry(let entry) = try exchange(.set(request)) else { throw unexpected }
     return entry
   }

@@ -82,6 +82,21 @@ import VaultWire
     #expect(outcome { _ = try client.text("nodot") }?.outcome == .invalidArgument)
   }
 
+  @Test("a secret of 1 MiB is sent, one byte more is refused before anything is")
+  func largest() throws {
+    let daemon = try ScriptedDaemon(path) { _ in .reply(.entry(self.entry())) }
+    defer { daemon.stop() }
+    let client = try client()
+    #expect(
+      outcome { try client.set("a.b", to: [UInt8](repeating: 0, count: 1_048_577)) }
+        == .tooLarge(size: 1_048_577, limit: 1_048_576))
+    #expect(daemon.accepted == 0)
+    // Of NUL bytes, which are the longest in text.
+    try client.set("a.b", to: [UInt8](repeating: 0, count: 1_048_576))
+    try client.set("a.b", to: [UInt8](repeating: 1, count: 1_048_576))
+    #expect(daemon.calls.count == 2)
+  }
+
   @Test("calls one after the other use one connection")
   func oneConnection() throws {
     let daemon = try ScriptedDaemon(path) { call in
