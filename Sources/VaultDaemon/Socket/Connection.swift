@@ -253,15 +253,9 @@ final class Connection: Watcher {
     log.prepare()
     log.note(refusal)
     leaveLargePlace()
-    switch refusal {
-    case .malformed:
-      write(.failed(.invalidArgument(argument: "request", reason: "is no call: a JSON object with a method")))
-      isClosing = true
-    case .service(let error, let oneway):
-      if !oneway { write(.refused(error)) }
-    case .vault(let error, let oneway):
-      if !oneway { write(.failed(error)) }
-    }
+    if case .malformed = refusal { isClosing = true }
+    if refusal.oneway { return }
+    write { buffer throws(SecretMemoryError) in try refusal.writeReply(into: &buffer) }
   }
 
   /// Answers with `error` and takes nothing more.
@@ -277,13 +271,31 @@ final class Connection: Watcher {
   // MARK: Answers
 
   private func write(_ answer: Answer) {
+    write { buffer throws(SecretMemoryError) in
+      switch answer {
+      case .reply(let reply): try reply.write(into: &buffer)
+      case .failed(let error): try error.writeReply(into: &buffer)
+      case .refused(let error): try error.writeReply(into: &buffer)
+      }
+    }
+  }
+
+  /// Adds the frame that `body` writes, or where it doesn't fit that of an error that says so.
+  private func write(_ body: (inout SecretBuffer) throws(SecretMemoryError) -> Void) {
     if isPeerGone || socket == nil { return }
     guard var buffer = unsent.take() ?? server.lendBuffer() else {
       // There is no memory to say so: the client learns it by the end of the connection.
       close()
       return
     }
-    let isWritten = answer.write(into: &buffer)
+    let before = buffer.count
+    var isWritten = true
+    do throws(SecretMemoryError) {
+      try body(&buffer)
+    } catch {
+      buffer.removeLast(buffer.count - before)
+      isWritten = (try? VaultError(error).writeReply(into: &buffer)) != nil
+    }
     unsent = consume buffer
     if !isWritten { close() }
   }
@@ -408,25 +420,6 @@ final class Connection: Watcher {
     interest = wanted
     guard let watch else { return }
     server.loop.change(watch, to: wanted.isEmpty ? .once : wanted)
-  }
-}
-
-extension Answer {
-  /// Adds the frame of this answer to `buffer`, or where it doesn't fit the frame of an error that says so.
-  /// - Returns: whether one of them was added.
-  fileprivate func write(into buffer: inout SecretBuffer) -> Bool {
-    let before = buffer.count
-    do throws(SecretMemoryError) {
-      switch self {
-      case .reply(let reply): try reply.write(into: &buffer)
-      case .failed(let error): try error.writeReply(into: &buffer)
-      case .refused(let error): try error.writeReply(into: &buffer)
-      }
-      return true
-    } catch {
-      buffer.removeLast(buffer.count - before)
-      return (try? VaultError(error).writeReply(into: &buffer)) != nil
-    }
   }
 }
 
