@@ -72,8 +72,7 @@ let package = Package(
     program(
       "vaultd",
       imports: [
-        "VaultDaemon", "VaultCore", "SecretServiceStore", "StateStore", "FileStore", "GLibLoop", "VaultModel",
-        "CLinux",
+        "VaultDaemon", "VaultCore", "SecretServiceStore", "StateStore", "FileStore", "Database", "GLibLoop",
       ]),
     program("vault", imports: ["VaultClient", "VaultWire", "CLinux"]),
 

@@ -10,15 +10,20 @@ import VaultModel
 
 /// What the daemon serves, as the program put it together.
 public struct Service {
-  /// The vault. Not started yet.
+  /// The vault.
   public var vault: Vault
-  /// Measures of protection that the stores know of: each, and whether it is in force now.
-  public var protections: @VaultActor () -> [String: Bool]
+  /// Makes everything ready; requests are served when it returns, or after `Limits.startMilliseconds`.
+  public var start: @VaultActor () async -> Void
+  /// Ends what the stores have open, in order; given `Limits.closeMilliseconds`.
+  public var close: @VaultActor () async -> Void
 
   /// A service of these parts.
-  public init(vault: Vault, protections: @escaping @VaultActor () -> [String: Bool] = { [:] }) {
+  public init(
+    vault: Vault, start: @escaping @VaultActor () async -> Void, close: @escaping @VaultActor () async -> Void
+  ) {
     self.vault = vault
-    self.protections = protections
+    self.start = start
+    self.close = close
   }
 }
 
@@ -26,7 +31,7 @@ public struct Service {
 @VaultActor
 public final class Daemon {
   private enum Stage {
-    case starting, serving, ending, ended
+    case starting, serving, ending, closing, ended
   }
 
   private let start: Invocation.Start
@@ -36,25 +41,26 @@ public final class Daemon {
   private let journal: Journal
   private let listener: Listener
   private let server: Server
-  private let vault: Vault
+  private let service: Service
   private var settings: Settings
   private var stage = Stage.starting
   private var idleSince: BootTime?
   private var signals: SignalWatcher?
 
-  /// Runs the daemon until it is told to end. Call it from a job of the vault's actor on the main thread; it returns
-  /// when the daemon has ended.
+  /// Runs the daemon until it is told to end. Call it from a job of the vault's actor on the main thread, before other
+  /// threads are started; it returns when the daemon has ended.
   /// - Parameters:
   ///   - start: what it runs with.
   ///   - manager: who started it.
-  ///   - signals: the signals, blocked before any thread was started.
   ///   - make: puts the vault and its stores together.
   /// - Returns: the exit status.
   public static func run(
-    _ start: Invocation.Start, manager: ServiceManager, signals: consuming Signals,
+    _ start: Invocation.Start, manager: ServiceManager,
     make: @VaultActor (Settings, any Clock) -> Service
   ) -> Int32 {
     do throws(StartFailure) {
+      // Before the stores start threads, which inherit it.
+      let signals = try Signals.block()
       let daemon = try Daemon(start, manager: manager, make: make)
       return daemon.run(signals: signals)
     } catch {
@@ -84,21 +90,19 @@ public final class Daemon {
       listener = try Listener(handedOver: manager.sockets)
     }
     _ = clinux_raise_descriptor_limit(Limits.descriptors)
-    let service = make(start.settings, clock)
-    vault = service.vault
+    service = make(start.settings, clock)
     do {
       loop = try EventLoop(clock: clock)
       journal = Journal(
         level: settings.logLevel, showsPriorities: manager.journalReadsStandardError, clock: clock,
         alarms: loop.alarms)
       let since = clock.wall
-      let protections = service.protections
-      let vault = vault
+      let vault = service.vault
       let dispatch = Dispatch(vault: vault) {
         DaemonStatus(
           version: productVersion, pid: getpid(), since: since, preference: vault.preference,
           stores: vault.storeStatuses,
-          protections: Hardening.protections.merging(protections()) { _, store in store })
+          protections: Hardening.protections)
       }
       server = try Server(loop: loop, clock: clock, alarms: loop.alarms, dispatch: dispatch, journal: journal)
     } catch {
@@ -123,7 +127,7 @@ public final class Daemon {
     do {
       self.signals = try SignalWatcher(signals, loop: loop) { [unowned self] in take(signal: $0) }
       Task.immediate { @VaultActor in
-        await vault.start()
+        await service.start()
         serve()
       }
       // A disk that hangs must not keep the other store's tokens away.
@@ -132,7 +136,7 @@ public final class Daemon {
     } catch {
       journal.note(.error, "\(error)")
       journal.flush()
-      vault.lock()
+      service.vault.lock()
       listener.close()
       return 70
     }
@@ -161,8 +165,12 @@ public final class Daemon {
     case SIGHUP:
       reload()
     default:
-      // Who asks twice does not want to wait.
-      if stage == .ending { finish() } else { end() }
+      // Who asks again does not want to wait.
+      switch stage {
+      case .starting, .serving: end()
+      case .ending: finish()
+      case .closing, .ended: stop()
+      }
     }
   }
 
@@ -185,8 +193,8 @@ public final class Daemon {
     settings.store = new.store
     settings.timeouts = new.timeouts
     settings.logLevel = new.logLevel
-    vault.preference = new.store
-    vault.timeouts = new.timeouts
+    service.vault.preference = new.store
+    service.vault.timeouts = new.timeouts
     journal.level = new.logLevel
     journal.note(.info, "the settings were read again, store \(new.store.flag)")
   }
@@ -204,7 +212,7 @@ public final class Daemon {
     loop.alarms.set(since.advanced(by: Int64(seconds) * 1_000)) { [unowned self] in
       guard stage == .serving, idleSince == since else { return }
       // What waits to be moved is moved by a daemon that runs.
-      if vault.storeStatuses.contains(where: { $0.pending > 0 }) {
+      if service.vault.storeStatuses.contains(where: { $0.pending > 0 }) {
         noteConnections()
       } else {
         journal.note(.info, "nobody asked for \(seconds) s")
@@ -227,11 +235,22 @@ public final class Daemon {
     server.end { [unowned self] in finish() }
   }
 
+  /// Has the stores end what they have open, and stops the loop.
   private func finish() {
     guard stage == .ending else { return }
-    stage = .ended
+    stage = .closing
     server.closeAll()
-    vault.lock()
+    loop.alarms.set(clock.boot.advanced(by: Limits.closeMilliseconds)) { [unowned self] in stop() }
+    Task.immediate { @VaultActor in
+      await service.close()
+      stop()
+    }
+  }
+
+  private func stop() {
+    guard stage == .closing else { return }
+    stage = .ended
+    service.vault.lock()
     journal.note(.info, "vaultd ends")
     journal.flush()
     loop.stop()

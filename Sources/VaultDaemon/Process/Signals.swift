@@ -6,12 +6,12 @@ import Glibc
 import VaultCore
 
 /// The signals that tell the daemon something.
-public struct Signals: ~Copyable, Sendable {
+struct Signals: ~Copyable, Sendable {
   let descriptor: Descriptor
 
   /// Blocks SIGTERM, SIGINT and SIGHUP, ignores SIGPIPE. Call it once, before other threads are started: they
   /// inherit it.
-  public static func block() throws(StartFailure) -> Signals {
+  static func block() throws(StartFailure) -> Signals {
     let number = clinux_signals_open()
     guard number >= 0 else { throw .bug("signalfd: \(SystemError.meaning(of: -number))") }
     return Signals(descriptor: Descriptor(owning: number))

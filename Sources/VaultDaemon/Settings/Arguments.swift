@@ -34,12 +34,12 @@ enum Arguments {
         break
       }
       guard argument.hasPrefix("-") else {
-        throw .setting("vaultd takes flags only, and no \"\(argument)\"; see vaultd --help")
+        throw .setting("there are only flags, and \"\(argument)\" is none; see vaultd --help")
       }
       let (name, attached) = Self.split(argument)
       guard let setting = Setting.allCases.first(where: { $0.flag == name }) else {
         let names = Setting.allCases.map(\.flag) + ["--help", "--version"]
-        let hint = nearest(to: name, among: names).map { "; \($0)?" } ?? "; see vaultd --help"
+        let hint = nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? "; see vaultd --help"
         throw .setting("there is no flag \(name)\(hint)")
       }
       if let attached {

@@ -80,7 +80,7 @@ public struct Settings: Hashable, Sendable {
     let names = Setting.allCases.filter(\.isInConfiguration).map(\.rawValue)
     for (key, value) in file.entries {
       guard let setting = Setting(rawValue: key), setting.isInConfiguration else {
-        let hint = nearest(to: key, among: names).map { "; \($0)?" } ?? ""
+        let hint = nearest(to: key, among: names).map { "; did you mean \($0)?" } ?? ""
         warnings.append("\(path): the key \(key) is unknown and was skipped\(hint)")
         continue
       }
@@ -161,6 +161,6 @@ private func truth(_ value: String, _ source: String) throws(StartFailure) -> Bo
 }
 
 private func choice(_ value: String, of choices: [String], _ source: String) -> StartFailure {
-  let hint = nearest(to: value, among: choices).map { "; \($0)?" } ?? ""
+  let hint = nearest(to: value, among: choices).map { "; did you mean \($0)?" } ?? ""
   return .setting("\(source): must be one of \(choices.joined(separator: ", ")), and is \"\(value)\"\(hint)")
 }

@@ -1,0 +1,142 @@
+// The loop: alarms in their order, jobs from every thread, and no event for what is gone.
+
+import CLinux
+import Foundation
+import TestSupport
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultDaemon
+
+@Suite struct LoopTests {
+  @Test("alarms ring at their time and not before, each once, also those that an alarm sets")
+  func alarms() async throws {
+    _ = try await RealLoop.get()
+    await check()
+
+    @VaultActor func check() {
+      let clock = SettableClock(boot: 1_000)
+      var ordered: [Int64?] = []
+      let alarms = Alarms(clock: clock) { ordered.append($0?.milliseconds) }
+      var rung: [String] = []
+      alarms.set(BootTime(milliseconds: 1_200)) { rung.append("second") }
+      alarms.set(BootTime(milliseconds: 1_100)) {
+        rung.append("first")
+        alarms.set(BootTime(milliseconds: 1_100)) { rung.append("at once") }
+      }
+      let never = alarms.set(BootTime(milliseconds: 1_150)) { rung.append("never") }
+      #expect(ordered == [1_200, 1_100])
+      alarms.cancel(never)
+      clock.pass(milliseconds: 99)
+      alarms.ring()
+      #expect(rung.isEmpty)
+      clock.pass(milliseconds: 1)
+      alarms.ring()
+      #expect(rung == ["first", "at once"])
+      #expect(ordered.last == 1_200)
+      clock.pass(milliseconds: 1_000)
+      alarms.ring()
+      alarms.ring()
+      #expect(rung == ["first", "at once", "second"])
+      #expect(ordered.last == .some(nil))
+    }
+  }
+
+  @Test("the loop's own timer rings alarms")
+  func timer() async throws {
+    let loop = try await RealLoop.get()
+    await withCheckedContinuation { continuation in
+      Task { @VaultActor in
+        loop.alarms.set(SystemClock().boot.advanced(by: 5)) { continuation.resume() }
+      }
+    }
+  }
+
+  @Test("jobs that come from many threads are all run, one at a time")
+  func jobs() async throws {
+    _ = try await RealLoop.get()
+    let tally = Tally()
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<200 {
+        group.addTask {
+          for _ in 0..<20 { await tally.add() }
+        }
+      }
+    }
+    #expect(await tally.count == 4_000)
+  }
+
+  @Test("an event that was fetched for a descriptor that is gone reaches nobody, also not its successor")
+  func stale() async throws {
+    let loop = try await RealLoop.get()
+    try await check(loop)
+
+    @VaultActor func check(_ loop: EventLoop) async throws {
+      var watchers: [Recorder] = []
+      var callers: [Caller] = []
+      // The first that is called forgets the other one, and puts a new one in its place.
+      for _ in 0..<2 {
+        let watcher = Recorder(loop)
+        callers.append(try Caller.pair { watcher.own($0) })
+        watcher.watch = try loop.watch(watcher.number, for: .readable, watcher)
+        watchers.append(watcher)
+      }
+      let successor = Recorder(loop)
+      callers.append(try Caller.pair { successor.own($0) })
+      watchers[0].onReady = {
+        watchers[1].forget()
+        successor.watch = try? loop.watch(successor.number, for: .readable, successor)
+      }
+      watchers[1].onReady = {
+        watchers[0].forget()
+        successor.watch = try? loop.watch(successor.number, for: .readable, successor)
+      }
+      callers[0].send(bytes: [1])
+      callers[1].send(bytes: [1])
+      for _ in 0..<100 where watchers[0].calls + watchers[1].calls == 0 {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+      try await Task.sleep(for: .milliseconds(5))
+      #expect(min(watchers[0].calls, watchers[1].calls) == 0)
+      #expect(max(watchers[0].calls, watchers[1].calls) >= 1)
+      #expect(successor.calls == 0)
+      for watcher in watchers + [successor] { watcher.forget() }
+    }
+  }
+}
+
+@VaultActor private final class Tally {
+  var count = 0
+  func add() { count += 1 }
+}
+
+@VaultActor private final class Recorder: Watcher {
+  let loop: EventLoop
+  private var descriptor: Descriptor?
+  private(set) var number: Int32 = -1
+  var watch: EventLoop.Watch?
+  var calls = 0
+  var onReady: (@VaultActor () -> Void)?
+
+  init(_ loop: EventLoop) {
+    self.loop = loop
+  }
+
+  func own(_ descriptor: consuming Descriptor) {
+    number = descriptor.number
+    self.descriptor = consume descriptor
+  }
+
+  func ready(_ readiness: Readiness) {
+    calls += 1
+    onReady?()
+    onReady = nil
+    forget()
+  }
+
+  func forget() {
+    if let watch { loop.forget(watch) }
+    watch = nil
+  }
+}
