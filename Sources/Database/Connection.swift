@@ -62,7 +62,6 @@ import CSQLite
       PRAGMA wal_autocheckpoint = 0;
       PRAGMA temp_store = MEMORY;
       PRAGMA mmap_size = 0;
-      PRAGMA cell_size_check = ON;
       """)
     switch access {
     case .read: try execute("PRAGMA query_only = ON; PRAGMA cache_size = -512;")

@@ -200,7 +200,8 @@ public final class FileStore: VaultFile {
   ) throws(VaultError) -> Value? {
     let (file, keys, ledger) = try unlocked()
     func damaged() -> VaultError {
-      .damaged(
+      ledger.noteDamage()
+      return .damaged(
         store: .file, reason: "\(what()) in \(path) is damaged: set it again, or restore the file from a backup")
     }
     while true {
@@ -254,6 +255,12 @@ public final class FileStore: VaultFile {
       return (file, placement)
     }
     try await commit(.place(placement), file)
+    // In a file that is damaged below its records SQLite may write what it cannot read.
+    if case .unlocked(_, _, let ledger) = condition, ledger.wasDamaged {
+      do throws(VaultError) { _ = try token(of: entry.id) } catch {
+        throw WriteFailure(error, mayTakeEffect: true)
+      }
+    }
   }
 
   public func remove(

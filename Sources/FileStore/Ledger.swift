@@ -51,6 +51,7 @@ final class Ledger: Sendable {
     var draft: Draft?
     var generation: UInt64 = 0
     var numbers: Numbers
+    var wasDamaged: Bool
   }
 
   /// How many records there are of which kind.
@@ -72,11 +73,15 @@ final class Ledger: Sendable {
   ///   - state: the state of the set as the file has it.
   ///   - standings: the records that are believed.
   ///   - blames: what is wrong with buckets that did not add up.
-  init(keys: VaultKeys, state: SetState, standings: [RecordID: Standing], blames: [Int: Blame]) {
+  ///   - wasDamaged: whether anything was wrong with the file.
+  init(
+    keys: VaultKeys, state: SetState, standings: [RecordID: Standing], blames: [Int: Blame], wasDamaged: Bool
+  ) {
     var numbers = Numbers()
     for standing in standings.values { numbers.add(standing, 1) }
     contents = Mutex(
-      Contents(keys: keys, state: state, standings: standings, blames: blames, numbers: numbers))
+      Contents(keys: keys, state: state, standings: standings, blames: blames, numbers: numbers,
+        wasDamaged: wasDamaged))
   }
 
   // MARK: The main thread
@@ -113,6 +118,14 @@ final class Ledger: Sendable {
 
   /// All records that are believed.
   var standings: [RecordID: Standing] { contents.withLock { $0.standings } }
+
+  /// Whether anything was found wrong with the file since it was opened.
+  var wasDamaged: Bool { contents.withLock { $0.wasDamaged } }
+
+  /// Remembers that something is wrong with the file.
+  func noteDamage() {
+    contents.withLock { $0.wasDamaged = true }
+  }
 
   /// The keys; `nil` once it was closed.
   var keys: VaultKeys? { contents.withLock { $0.keys } }

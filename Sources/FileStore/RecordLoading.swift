@@ -56,7 +56,8 @@ extension RecordTables {
     var standings: [RecordID: Standing] = [:]
     standings.reserveCapacity(Int(clamping: state.buckets.reduce(0) { $0 + $1.count }))
     var sums = [BucketSums](repeating: BucketSums(), count: RecordID.buckets)
-    for (id, standing) in names(connection) {
+    let (names, wasWhole) = names(connection)
+    for (id, standing) in names {
       // Where a missing row means that there is no record, none says so.
       if standing.marks.contains(.tombstone), !state.doubts(id.bucket) { continue }
       sums[id.bucket].change(try keys.multiplier(of: id), from: 0, to: standing.version)
@@ -69,12 +70,15 @@ extension RecordTables {
       blames[bucket] = blame
       for (id, standing) in believed { standings[id] = standing }
     }
-    return Ledger(keys: keys, state: state, standings: standings, blames: blames)
+    return Ledger(
+      keys: keys, state: state, standings: standings, blames: blames, wasDamaged: !wasWhole || !blames.isEmpty)
   }
 
-  /// Ids and standings of all rows that have any, by one pass over the table; where a page of it is damaged, row by row,
-  /// as the index tells them.
-  private func names(_ connection: borrowing Connection) -> [(RecordID, Standing)] {
+  /// Ids and standings of all rows that have any, by one pass over the table; where a page of it is damaged,
+  /// row by row, as the index tells them.
+  private func names(
+    _ connection: borrowing Connection
+  ) -> (names: [(RecordID, Standing)], wasWhole: Bool) {
     var names: [(RecordID, Standing)] = []
     func take(_ row: borrowing Statement) {
       guard let id = row.withBlob(0, { RecordID($0) }),
@@ -85,18 +89,19 @@ extension RecordTables {
     do throws(DatabaseFault) {
       let all = try connection.prepare("SELECT id, version, marks FROM record")
       while try all.step() { take(all) }
+      return (names, true)
     } catch {
       names = []
       guard let ids = try? connection.prepare("SELECT id FROM record INDEXED BY sqlite_autoindex_record_1"),
         let one = try? connection.prepare("SELECT id, version, marks FROM record WHERE id = ?")
-      else { return [] }
+      else { return ([], false) }
       while (try? ids.step()) == true {
         guard (try? one.bind(.blob(ids.blob(0)))) != nil, (try? one.step()) == true else { continue }
         take(one)
         one.reset()
       }
+      return (names, false)
     }
-    return names
   }
 
   // MARK: Blaming

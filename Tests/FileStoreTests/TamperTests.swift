@@ -1,0 +1,295 @@
+// Changes by somebody without the key: noticed, never served, blamed on as few records as can be (behaviour.md, "The
+// vault file").
+
+import Foundation
+import TestSupport
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import Database
+@testable import FileStore
+
+@Suite struct TamperTests {
+  init() { startVaultActor() }
+
+  /// A file with 100 keys, so that buckets are shared.
+  @VaultActor private func bench() async throws -> FileBench {
+    let bench = try await FileBench()
+    try await bench.setAtOnce((0..<100).map { ("App.k\($0)", "v\($0)") })
+    return bench
+  }
+
+  /// All but these answer as ever.
+  @VaultActor private func othersAnswer(_ bench: FileBench, but keys: Int...) throws {
+    for number in 0..<100 where !keys.contains(number) {
+      #expect(try bench.get("App.k\(number)") == "v\(number)", "k\(number)")
+    }
+    #expect(try bench.get("App.never") == nil)
+  }
+
+  /// Set repairs a key, for good, and everything is sound again.
+  @VaultActor private func repair(_ bench: FileBench, _ keys: Int..., sound: Bool = true) async throws {
+    for key in keys {
+      #expect(try bench.outcome("App.k\(key)") == .damaged)
+      try await bench.set("App.k\(key)", "repaired")
+      #expect(try bench.get("App.k\(key)") == "repaired")
+    }
+    try await bench.restart()
+    for key in keys { #expect(try bench.get("App.k\(key)") == "repaired") }
+    #expect(try await bench.store.verify() == Verification(records: 100, damaged: 0, sound: sound))
+  }
+
+  @Test("two records with each other's contents are damaged, the others answer, and set repairs them")
+  @VaultActor func swapped() async throws {
+    let bench = try await bench()
+    let (one, other) = (try bench.recordID("App.k1"), try bench.recordID("App.k2"))
+    let rows = try (#require(try bench.row(one)), #require(try bench.row(other)))
+    try await bench.restart {
+      var (first, second) = rows
+      (first.entry, second.entry) = (second.entry, first.entry)
+      (first.secret, second.secret) = (second.secret, first.secret)
+      try bench.put(first)
+      try bench.put(second)
+    }
+    try othersAnswer(bench, but: 1, 2)
+    #expect(try await bench.store.verify() == Verification(records: 100, damaged: 2, sound: false))
+    try await repair(bench, 1, 2)
+
+    // With ids and all, too.
+    let again = try (#require(try bench.row(one)), #require(try bench.row(other)))
+    try await bench.restart {
+      var (first, second) = again
+      (first.id, second.id) = (second.id, first.id)
+      try bench.put(first)
+      try bench.put(second)
+    }
+    #expect(try bench.outcome("App.k1") == .damaged && bench.outcome("App.k2") == .damaged)
+    for number in 3..<100 { #expect(try [nil, .damaged].contains(bench.outcome("App.k\(number)"))) }
+  }
+
+  @Test("an older copy of one record is damaged, no other key is, and set repairs it")
+  @VaultActor func aged() async throws {
+    let bench = try await bench()
+    let old = try #require(try bench.row(try bench.recordID("App.k1")))
+    try await bench.set("App.k1", "newer")
+    try await bench.restart { try bench.put(old) }
+    try othersAnswer(bench, but: 1)
+    #expect(try await bench.store.verify() == Verification(records: 100, damaged: 1, sound: false))
+    // Changes of other keys change nothing about it.
+    try await bench.set("App.k2", "v2")
+    try await bench.restart()
+    try othersAnswer(bench, but: 1)
+    try await repair(bench, 1)
+  }
+
+  @Test("a record that was removed is damaged and not missing, no other key is, and set repairs it")
+  @VaultActor func removed() async throws {
+    let bench = try await bench()
+    let id = try bench.recordID("App.k1")
+    try await bench.restart { try bench.delete(id) }
+    try othersAnswer(bench, but: 1)
+    #expect(try await bench.store.verify() == Verification(records: 100, damaged: 1, sound: false))
+    try await bench.restart()
+    try othersAnswer(bench, but: 1)
+    try await repair(bench, 1)
+  }
+
+  @Test("clear sets a damaged key right, too: it is not there afterwards")
+  @VaultActor func cleared() async throws {
+    let bench = try await bench()
+    let (one, other) = (try bench.recordID("App.k1"), try bench.recordID("App.k2"))
+    let old = try #require(try bench.row(other))
+    try await bench.set("App.k2", "newer")
+    try await bench.restart {
+      try bench.delete(one)
+      try bench.put(old)
+    }
+    #expect(try await bench.clear("App.k1"))
+    #expect(try await bench.clear("App.k2"))
+    for _ in 0..<2 {
+      #expect(try bench.get("App.k1") == nil && bench.get("App.k2") == nil)
+      try othersAnswer(bench, but: 1, 2)
+      #expect(try await bench.store.verify() == Verification(records: 98, damaged: 0, sound: true))
+      try await bench.restart()
+    }
+  }
+
+  @Test("a record that was cleared and put back is not served, and clear removes it")
+  @VaultActor func putBack() async throws {
+    let bench = try await bench()
+    let row = try #require(try bench.row(try bench.recordID("App.k1")))
+    #expect(try await bench.clear("App.k1"))
+    try await bench.restart { try bench.put(row) }
+    #expect(try bench.get("App.k1") == nil)
+    try othersAnswer(bench, but: 1)
+    #expect(try await bench.store.verify().sound == false)
+    #expect(try await bench.clear("App.k1"))
+    #expect(try bench.row(row.id) == nil)
+    try await bench.restart()
+    #expect(try await bench.store.verify() == Verification(records: 99, damaged: 0, sound: true))
+  }
+
+  @Test("version, marks, namespace and every part of a record are bound to it")
+  @VaultActor func columns() async throws {
+    let bench = try await bench()
+    let row = try #require(try bench.row(try bench.recordID("App.k1")))
+    let foreign = try #require(try bench.row(try bench.recordID("App.k2")))
+    let changes: [(String, (inout RawRow) -> Void)] = [
+      ("version", { $0.version += 1 }), ("version 0", { $0.version = 0 }), ("negative", { $0.version = -$0.version }),
+      ("largest version", { $0.version = .max }), ("pending", { $0.marks = 1 }), ("tombstone", { $0.marks = 2 }),
+      ("unknown marks", { $0.marks = 4 }), ("namespace", { $0.namespace[0] ^= 1 }),
+      ("short namespace", { $0.namespace = [] }), ("entry", { $0.entry[20] ^= 1 }),
+      ("other entry", { $0.entry = foreign.entry }), ("no entry", { $0.entry = [] }),
+      ("secret", { $0.secret[0] ^= 1 }), ("other secret", { $0.secret = foreign.secret }),
+      ("cut secret", { $0.secret.removeLast() }), ("no secret", { $0.secret = [] }),
+    ]
+    for (what, change) in changes {
+      try await bench.restart {
+        var changed = row
+        change(&changed)
+        try bench.put(changed)
+      }
+      #expect(try bench.outcome("App.k1") == .damaged, "\(what)")
+      try othersAnswer(bench, but: 1)
+      let verification = try await bench.store.verify()
+      #expect(!verification.sound && verification.damaged >= 1, "\(what)")
+    }
+    try await bench.restart { try bench.put(row) }
+    #expect(try bench.get("App.k1") == "v1")
+    // Under another id it is nobody's, and its own key is damaged.
+    try await bench.restart {
+      try bench.delete(row.id)
+      var moved = row
+      moved.id[5] ^= 1
+      try bench.put(moved)
+    }
+    #expect(try bench.outcome("App.k1") == .damaged)
+    try othersAnswer(bench, but: 1)
+  }
+
+  @Test("a change while the daemon runs is noticed as well")
+  @VaultActor func whileRunning() async throws {
+    let bench = try await bench()
+    let (one, other, third) = (
+      try bench.recordID("App.k1"), try bench.recordID("App.k2"), try bench.recordID("App.k3")
+    )
+    let old = try #require(try bench.row(one))
+    let cleared = try #require(try bench.row(third))
+    try await bench.set("App.k1", "newer")
+    #expect(try await bench.clear("App.k3"))
+    try bench.put(old)
+    try bench.delete(other)
+    try bench.put(cleared)
+    #expect(try bench.outcome("App.k1") == .damaged && bench.outcome("App.k2") == .damaged)
+    #expect(try bench.get("App.k3") == nil)
+    try othersAnswer(bench, but: 1, 2, 3)
+    let listed = try await bench.store.list(nil, FileBench.patience).map(\.id.key.name)
+    #expect(Set(listed) == Set((0..<100).filter { ![1, 2, 3].contains($0) }.map { "k\($0)" }))
+    try await bench.set("App.k1", "repaired")
+    try await bench.set("App.k2", "repaired")
+    #expect(try await bench.clear("App.k3"))
+    try await bench.restart()
+    #expect(try bench.get("App.k1") == "repaired" && bench.get("App.k2") == "repaired")
+    #expect(try await bench.store.verify() == Verification(records: 99, damaged: 0, sound: true))
+  }
+
+  @Test("an older state with newer records, and the other way round, serves no older value")
+  @VaultActor func oldState() async throws {
+    let bench = try await bench()
+    let old = try bench.state()
+    let id = try bench.recordID("App.k1")
+    let row = try #require(try bench.row(id))
+    try await bench.set("App.k1", "newer")
+    #expect(try await bench.clear("App.k2"))
+    try await bench.set("App.new", "new")
+    try await bench.restart { try bench.putState(old) }
+    #expect(try bench.outcome("App.k1") == .damaged)
+    #expect(try bench.outcome("App.k2") == .damaged)
+    #expect(try bench.get("App.new") == nil)
+    try othersAnswer(bench, but: 1, 2)
+    // Everything of one moment is the one exception.
+    try await bench.restart { try bench.put(row) }
+    #expect(try bench.get("App.k1") == "v1")
+  }
+
+  @Test("where several records of a bucket were changed, all its keys are damaged; each is repaired for good")
+  @VaultActor func several() async throws {
+    let bench = try await bench()
+    // Names that share a bucket; 64 buckets and 2,000 names leave no doubt that there are.
+    let wanted = try bench.recordID("App.k1")[0] >> 2
+    let names = try (0..<2_000).map { "App.s\($0)" }.filter { try bench.recordID($0)[0] >> 2 == wanted }
+    let (gone, aged, kept, never) = (names[0], names[1], names[2], names[3])
+    for name in [gone, aged, kept] { try await bench.set(name, "old") }
+    let old = try #require(try bench.row(try bench.recordID(aged)))
+    try await bench.set(aged, "new")
+    let id = try bench.recordID(gone)
+    let shared = try (0..<100).filter { try bench.recordID("App.k\($0)")[0] >> 2 == wanted }
+
+    try await bench.restart {
+      try bench.delete(id)
+      try bench.put(old)
+    }
+    for name in [gone, aged, kept, never] { #expect(try bench.outcome(name) == .damaged, "\(name)") }
+    for number in 0..<100 where !shared.contains(number) { #expect(try bench.get("App.k\(number)") == "v\(number)") }
+    for number in shared { #expect(try bench.outcome("App.k\(number)") == .damaged) }
+
+    // What is set or cleared from now on counts, over restarts, and nothing else of the bucket does.
+    try await bench.set(aged, "repaired")
+    _ = try await bench.clear(gone)
+    for _ in 0..<3 {
+      #expect(try bench.get(aged) == "repaired" && bench.get(gone) == nil)
+      #expect(try bench.outcome(kept) == .damaged && bench.outcome(never) == .damaged)
+      #expect(try await bench.store.verify().sound == false)
+      try await bench.restart()
+    }
+    _ = try await bench.clear(never)
+    try await bench.set(kept, "repaired")
+    #expect(try await bench.clear(aged))
+    try await bench.restart()
+    #expect(try bench.get(never) == nil && bench.get(kept) == "repaired" && bench.get(aged) == nil)
+    // And it is watched as before.
+    let again = try bench.recordID(kept)
+    try await bench.restart { try bench.delete(again) }
+    #expect(try bench.outcome(kept) == .damaged)
+    let rolled = try #require(try bench.row(try bench.recordID(gone)))
+    #expect(rolled.marks == 2)
+    try await bench.restart { try bench.delete(rolled.id) }
+    #expect(try bench.outcome(gone) == .damaged)
+  }
+
+  @Test("no flipped bit of the file gives a wrong value or loses a key without a word")
+  @VaultActor func everyByte() async throws {
+    let bench = try await FileBench()
+    for number in 0..<4 { try await bench.set("App.k\(number)", "v\(number)") }
+    try await bench.restart(unlocking: false) { try bench.settle() }
+    let whole = try contents(of: bench.file)
+    let places = whole.indices.filter { whole[$0] != 0 || $0.isMultiple(of: 509) }
+    // All of them take a quarter of a minute.
+    let everyByte = ProcessInfo.processInfo.environment["VAULT_EVERY_BYTE"] != nil
+    var (right, refused) = (0, 0)
+    for place in stride(from: 0, to: places.count, by: everyByte ? 1 : 7).map({ places[$0] }) {
+      var changed = whole
+      changed[place] ^= 1 << UInt8(place % 8)
+      try await bench.restart {
+        for side in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: bench.file + side) }
+        try overwrite(bench.file, with: changed)
+      }
+      for number in 0..<4 {
+        do {
+          #expect(try bench.get("App.k\(number)") == "v\(number)", "byte \(place)")
+          right += 1
+        } catch is VaultError {
+          refused += 1
+        }
+      }
+      do { #expect(try bench.get("App.never") == nil, "byte \(place)") } catch is VaultError {}
+      // Whatever can be written can be read.
+      if (try? await bench.set("App.k1", "other")) != nil {
+#expect(throws: Never.self, "byte \(place)") { try bench.get("App.k1") }
+        #expect(try bench.get("App.k1") == "other", "byte \(place)")
+      }
+    }
+    #expect(right > 0 && refused > 0)
+  }
+}
