@@ -111,7 +111,7 @@ extension FileStore {
         ledger.close()
         throw .lockedMeanwhile
       }
-      guard ledger.state.slots.contains(SlotMark(number: row.slot.number, checksum: row.checksum)) else {
+      guard ledger.state.slots.contains(row.mark) else {
         if !isUnlocked { ledger.close() }
         throw .damaged(
           store: .file,
@@ -137,7 +137,7 @@ extension FileStore {
       found = try await firstSlot(file, .credential, opening: Credential(name).read(in: credentials))
     }
     if let found { return found }
-    throw file.soundSlots.count < file.slots.count ? damagedSlots : .wrongPassphrase
+    throw file.hasDamagedSlots ? damagedSlots : .wrongPassphrase
   }
 
   private var damagedSlots: VaultError {
@@ -182,7 +182,8 @@ extension FileStore {
       }
     }
     let sound = file.soundSlots
-    if sound.count < file.slots.count, reasons.count == sound.count { throw damagedSlots }
+    // A passphrase may still open it where there is a slot for one.
+    if file.hasDamagedSlots, reasons.count == sound.count { throw damagedSlots }
     let why = reasons.isEmpty ? "" : " (\(reasons.joined(separator: "; ")))"
     throw .locked(store: .file, reason: "the vault file \(path) is locked\(why): run `vault unlock`")
   }
@@ -224,7 +225,8 @@ extension FileStore {
     guard ledger.state.slots.contains(where: { $0.number == number }) else {
       throw .invalidArgument(argument: "slot", reason: "there is no slot \(number)")
     }
-    guard file.soundSlots.contains(where: { $0.slot.number != number }) else {
+    let marks = ledger.state.slots
+    guard file.soundSlots.contains(where: { $0.slot.number != number && marks.contains($0.mark) }) else {
       throw .invalidArgument(
         argument: "slot", reason: "slot \(number) is the last: without it nothing could ever open the file; add one first")
     }
@@ -259,7 +261,7 @@ private func makeFile(
   let row = try SlotRow(slot, of: header.vault, key: secret, holding: dataKey)
   var state = SetState()
   state.slotsMade = slot.number
-  state.slots = [SlotMark(number: slot.number, checksum: row.checksum)]
+  state.slots = [row.mark]
   let (checksum, sealed) = try Place.file.judge { () throws(CryptoError) in
     (try header.checksum(), try VaultKeys(dataKey, of: header.vault, sealed: 0).seal(state))
   }

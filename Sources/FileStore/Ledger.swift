@@ -169,7 +169,7 @@ final class Ledger: Sendable {
           draft.state.highest = max(draft.state.highest, placement.version)
           draft.standings[placement.id] = .some(placement.standing)
         case .addSlot(let row):
-          draft.state.slots.append(SlotMark(number: row.slot.number, checksum: row.checksum))
+          draft.state.slots.append(row.mark)
           draft.state.slotsMade = max(draft.state.slotsMade, row.slot.number)
         case .removeSlot(let number):
           draft.state.slots.removeAll { $0.number == number }

@@ -57,4 +57,7 @@ final class OpenedFile {
 
   /// The slots that are sound.
   var soundSlots: [SlotRow] { slots.compactMap(\.self) }
+
+  /// Whether a slot is damaged, or there is none at all.
+  var hasDamagedSlots: Bool { slots.isEmpty || slots.contains(nil) }
 }

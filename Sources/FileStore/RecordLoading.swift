@@ -207,7 +207,7 @@ extension RecordTables {
 
   private func slotsAreOurs(_ state: SetState, _ connection: borrowing Connection) throws(DatabaseFault) -> Bool {
     let slots = try SlotRow.readAll(connection)
-    return slots.map { $0.map { SlotMark(number: $0.slot.number, checksum: $0.checksum) } } == state.slots
+    return slots.map { $0?.mark } == state.slots
   }
 
   private func isConsistent(_ connection: borrowing Connection) throws(DatabaseFault) -> Bool {

@@ -24,6 +24,9 @@ struct SlotRow: Hashable, Sendable {
 
   static let saltSize = 32
 
+  /// What the state of the set keeps of it.
+  var mark: SlotMark { SlotMark(number: slot.number, checksum: checksum) }
+
   /// Reads all slots, by number. A row that makes no sense is `nil`.
   static func readAll(_ connection: borrowing Connection) throws(DatabaseFault) -> [SlotRow?] {
     let statement = try connection.prepare(
