@@ -171,6 +171,7 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
       opened = fresh
       // A process that was killed between a removal and its end left what it removed in the log.
       logHoldsTraces = !fresh.connection.isReadOnly
+      tendLog()
       return fresh
     }
 
@@ -224,16 +225,16 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
     /// Empties the log where it may hold what was removed; else copies it into the file now and then. Whoever waits
     /// for a commit has been told by now.
     private mutating func tendLog() {
-      guard let connection = opened else { return }
+      guard let opened else { return }
       do throws(DatabaseFault) {
         if owesTraces || logHoldsTraces {
           logHoldsTraces = true
-          guard try connection.connection.emptyLog() else { return tryAgainLater() }
+          guard try opened.connection.emptyLog() else { return tryAgainLater() }
           logHoldsTraces = false
           for one in owed { one.done.resume(returning: nil) }
           owed = []
-        } else if connection.connection.logPages >= Limits.logPages {
-          try connection.connection.copyLog()
+        } else if opened.connection.logPages >= Limits.logPages {
+          try opened.connection.copyLog()
         }
       } catch {
         // The changes are committed. What could not be done is tried again after the next commit.
