@@ -11,6 +11,7 @@ func benchmark() -> Never {
     run.all()
     print(table([Row.heading] + run.rows.map(\.cells)))
     for failure in run.failures { print("not measured: \(failure)") }
+    if !run.failures.isEmpty { print("what the servers said:\n\(run.log)") }
     let failed = !run.failures.isEmpty
     run.end()
     exit(failed ? 1 : 0)
@@ -50,6 +51,12 @@ final class Comparison {
       failures.append("the daemon: \(error)")
     }
     attempt("memory") { try memory(workshop) }
+  }
+
+  /// The last lines that the servers wrote to standard error.
+  var log: String {
+    let log = workshop.flatMap { try? String(contentsOfFile: "\($0.folder)/log", encoding: .utf8) } ?? ""
+    return log.split(separator: "\n").suffix(10).joined(separator: "\n")
   }
 
   /// Ends what was started and removes the folder.

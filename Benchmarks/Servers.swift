@@ -37,8 +37,8 @@ final class Daemon {
     try Child(
       workshop.settings.vaultd,
       [
-        "--socket", socket, "--store", store, "--data-dir", "\(folder)/data", "--config", "\(folder)/none",
-        "--log-level", "error",
+        "--socket", socket, "--store", store, "--data-dir", "\(folder)/data", "--log-level",
+        "error",
       ], in: workshop, environment: environment)
   }
 
