@@ -64,9 +64,9 @@ public enum Limits {
   /// Bytes of answers waiting for one client before it is no longer read from.
   public static let unsentBytes = 65_536
 
-  /// Bytes that all connections together may leave with the daemon, requests that are not complete and answers
-  /// that are not read. Over it, the connection that has been stuck longest is closed: 2,048 of them, each with a
-  /// large answer unread, would be 12 GiB.
+  /// Bytes that all connections but one together may leave with the daemon, requests that are not complete and
+  /// answers that are not read. Over it, the connection that has been stuck longest is closed: 2,048 of them, each
+  /// with a large answer unread, would be 12 GiB.
   public static let bufferedBytes = 33_554_432
   /// Milliseconds that the vault file may take to open before the daemon serves without it: within what the command
   /// waits for a daemon that it started.

@@ -39,7 +39,9 @@ import VaultWire
     func text() -> String {
       var all: [UInt8] = []
       var bytes = [UInt8](repeating: 0, count: 1 << 16)
-      while case let count = unsafe read(reading, &bytes, bytes.count), count > 0 { all += bytes.prefix(count) }
+      while case let count = unsafe read(reading, &bytes, bytes.count), count > 0 {
+        all += bytes.prefix(count)
+      }
       return String(decoding: all, as: UTF8.self)
     }
 

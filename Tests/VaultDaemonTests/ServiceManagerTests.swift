@@ -80,6 +80,6 @@ import VaultCore
     ])
   func unit(text: String, unit: String) async throws {
     _ = try await RealLoop.get()
-    #expect(await Peer.unit(in: text) == unit)
+    #expect(await Peer.unit(in: Array(text.utf8)) == unit)
   }
 }

@@ -408,9 +408,10 @@ final class Connection: Watcher {
 
   private func account() {
     let now = held.capacity + unsent.capacity
-    if now == buffered { return }
-    server.bufferedChanged(by: now - buffered)
+    let change = now - buffered
+    if change == 0 { return }
     buffered = now
+    server.bufferedChanged(by: change)
   }
 
   /// Changes what the loop reports. With nothing asked for, it still reports that the peer hung up: once, for the

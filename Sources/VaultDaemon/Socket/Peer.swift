@@ -32,33 +32,44 @@ final class Peer {
   var isOurUser: Bool { user == geteuid() }
 
   private static func executable(of pid: Int32) -> String {
-    var path = [CChar](repeating: 0, count: Limits.pathBytes + 1)
-    let count = unsafe path.withUnsafeMutableBufferPointer { buffer in
-      unsafe clinux_process_executable(pid, buffer.baseAddress, buffer.count)
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Limits.pathBytes + 1) { path in
+      let count = unsafe clinux_process_executable(pid, path.baseAddress, path.count)
+      guard count > 0 else { return "?" }
+      return unsafe String(decoding: UnsafeRawBufferPointer(path).prefix(Int(count)), as: UTF8.self)
     }
-    guard count > 0 else { return "?" }
-    return String(decoding: path.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The last service or scope in the path of the process's control group (cgroups(7)).
   private static func unit(of pid: Int32) -> String {
     let descriptor = unsafe open("/proc/\(pid)/cgroup", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     let file = Descriptor(owning: descriptor)
-    var bytes = [UInt8](repeating: 0, count: Limits.pathBytes)
-    let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(file.number, $0.baseAddress, $0.count) }
-    guard count > 0 else { return "" }
-    return unit(in: String(decoding: bytes.prefix(count), as: UTF8.self))
+    return unsafe withUnsafeTemporaryAllocation(byteCount: Limits.pathBytes, alignment: 1) { bytes in
+      let count = unsafe read(file.number, bytes.baseAddress, bytes.count)
+      return unsafe unit(in: bytes.prefix(max(0, count)))
+    }
   }
 
-  /// Finds the unit in the text of `/proc/PID/cgroup`.
-  static func unit(in text: String) -> String {
-    for line in text.split(separator: "\n") where line.hasPrefix("0::") || line.contains(":name=systemd:") {
-      let parts = line.split(separator: "/")
-      if let unit = parts.last(where: { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }) {
-        return String(unit)
+  /// Finds the last service or scope in the path of a control group, in the text of `/proc/PID/cgroup` (cgroups(7)).
+  /// Reads bytes and no characters: this is done for every connection before its first answer.
+  static func unit(in text: some Collection<UInt8>) -> String {
+    for line in text.split(separator: UInt8(ascii: "\n")) {
+      // ID:CONTROLLERS:PATH; systemd's own hierarchy has no controllers or its name.
+      let fields = line.split(
+        separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+      guard fields.count == 3, fields[1].isEmpty || fields[1].elementsEqual("name=systemd".utf8) else {
+        continue
+      }
+      for part in fields[2].split(separator: UInt8(ascii: "/")).reversed()
+      where part.ends(with: ".service") || part.ends(with: ".scope") {
+        return String(decoding: part, as: UTF8.self)
       }
     }
     return ""
+  }
+}
+
+extension Collection<UInt8> {
+  fileprivate func ends(with suffix: String) -> Bool {
+    self.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
   }
 }

@@ -166,21 +166,26 @@ final class Server {
     spare = consume buffer
   }
 
-  /// The memory that connections have for themselves changed.
+  /// The memory that connections have for themselves changed. Over the limit, those go that have been stuck longest;
+  /// the newest one is not counted, so that an answer may be as large as any, and closing one that holds little
+  /// would give little back.
   func bufferedChanged(by bytes: Int) {
     buffered += bytes
-    while buffered > Limits.bufferedBytes, let victim = stuckLongest { victim.evict() }
+    while buffered > Limits.bufferedBytes {
+      let holders = connections.values.filter { $0.buffered > 0 }
+      guard let newest = holders.max(by: Self.isStuckLonger),
+        buffered - newest.buffered > Limits.bufferedBytes
+      else { return }
+      let others = holders.filter { $0 !== newest }
+      let large = others.filter { $0.buffered > Limits.smallFrameBytes }
+      guard let victim = (large.isEmpty ? others : large).min(by: Self.isStuckLonger) else { return }
+      victim.evict()
+    }
   }
 
-  private var stuckLongest: Connection? {
-    let holding = connections.values.filter { $0.buffered > 0 }
-    // The one that has just grown is not alone to blame; alone it is within the limits of one connection.
-    guard holding.count > 1 else { return nil }
+  private static func isStuckLonger(_ left: Connection, _ right: Connection) -> Bool {
     let never = BootTime(milliseconds: .max)
-    return holding.min {
-      let (left, right) = ($0.deadline ?? never, $1.deadline ?? never)
-      return left == right ? $0.buffered > $1.buffered : left < right
-    }
+    return (left.deadline ?? never) < (right.deadline ?? never)
   }
 
   /// Takes a place for a frame over `Limits.smallFrameBytes`, or lets the connection wait for one.
