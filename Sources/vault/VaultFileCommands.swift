@@ -53,7 +53,13 @@ func unlockCommand(_ invocation: Invocation) throws(Failure) {
   } else {
     do throws(ClientError) {
       reply = try daemon.attempt(.unlock(nil))
-    } catch .locked where StandardStreams.canAsk {
+    } catch .locked {
+      guard StandardStreams.canAsk else {
+        throw Failure(
+          .locked,
+          "no key file or credential opens the vault file, and there is no terminal to ask for a passphrase on; "
+            + "use --passphrase-file")
+      }
       let passphrase = try askPassphrase("Passphrase of the vault file")
       reply = try daemon.call(.unlock(.passphrase(passphrase)))
     } catch {
