@@ -203,8 +203,9 @@ import VaultModel
       "salt = zeroblob(32)", "salt = x''", "log_n = 17", "log_n = 1099511627776", "r = 1", "p = -1",
       "wrapped = zeroblob(60)", "wrapped = x''", "checksum = zeroblob(16)", "checksum = x''",
     ]
+    try await bench.restart { try bench.settle() }
+    let before = try contents(of: bench.file)
     for change in changes {
-      let before = try contents(of: bench.file)
       try await bench.restart(unlocking: false) { try bench.tamper("UPDATE slot SET \(change) WHERE number = 1") }
       #expect(
         try await vaultError { try await bench.store.unlock(.keyFile(bench.key)) }?.outcome == .damaged, "\(change)")

@@ -20,6 +20,15 @@ import VaultModel
     return bench
   }
 
+  /// The first numbers of which no two keys share a bucket: what is wrong with one is not blamed on the other.
+  @VaultActor private func apart(_ bench: FileBench) throws -> [Int] {
+    var (numbers, buckets): ([Int], Set<UInt8>) = ([], [])
+    for number in 0..<100 where buckets.insert(try bench.recordID("App.k\(number)")[0] >> 2).inserted {
+      numbers.append(number)
+    }
+    return numbers
+  }
+
   /// All but these answer as ever.
   @VaultActor private func othersAnswer(_ bench: FileBench, but keys: Int...) throws {
     for number in 0..<100 where !keys.contains(number) {
@@ -98,18 +107,20 @@ import VaultModel
   @Test("clear sets a damaged key right, too: it is not there afterwards")
   @VaultActor func cleared() async throws {
     let bench = try await bench()
-    let (one, other) = (try bench.recordID("App.k1"), try bench.recordID("App.k2"))
-    let old = try #require(try bench.row(other))
-    try await bench.set("App.k2", "newer")
+    let numbers = try apart(bench)
+    let (gone, aged) = (numbers[0], numbers[1])
+    let id = try bench.recordID("App.k\(gone)")
+    let old = try #require(try bench.row(try bench.recordID("App.k\(aged)")))
+    try await bench.set("App.k\(aged)", "newer")
     try await bench.restart {
-      try bench.delete(one)
+      try bench.delete(id)
       try bench.put(old)
     }
-    #expect(try await bench.clear("App.k1"))
-    #expect(try await bench.clear("App.k2"))
+    #expect(try await bench.clear("App.k\(gone)"))
+    #expect(try await bench.clear("App.k\(aged)"))
     for _ in 0..<2 {
-      #expect(try bench.get("App.k1") == nil && bench.get("App.k2") == nil)
-      try othersAnswer(bench, but: 1, 2)
+      #expect(try bench.get("App.k\(gone)") == nil && bench.get("App.k\(aged)") == nil)
+      try othersAnswer(bench, but: gone, aged)
       #expect(try await bench.store.verify() == Verification(records: 98, damaged: 0, sound: true))
       try await bench.restart()
     }
@@ -197,20 +208,24 @@ import VaultModel
   @Test("an older state with newer records, and the other way round, serves no older value")
   @VaultActor func oldState() async throws {
     let bench = try await bench()
+    let numbers = try apart(bench)
+    let (aged, gone, other) = (numbers[0], numbers[1], numbers[2])
     let old = try bench.state()
-    let id = try bench.recordID("App.k1")
-    let row = try #require(try bench.row(id))
-    try await bench.set("App.k1", "newer")
-    #expect(try await bench.clear("App.k2"))
-    try await bench.set("App.new", "new")
+    let row = try #require(try bench.row(try bench.recordID("App.k\(aged)")))
+    try await bench.set("App.k\(aged)", "newer")
+    #expect(try await bench.clear("App.k\(gone)"))
+    // A new key in a bucket of its own.
+    let bucket = try bench.recordID("App.k\(other)")[0] >> 2
+    let new = try #require(try (0..<9_999).map { "App.n\($0)" }.first { try bench.recordID($0)[0] >> 2 == bucket })
+    try await bench.set(new, "new")
     try await bench.restart { try bench.putState(old) }
-    #expect(try bench.outcome("App.k1") == .damaged)
-    #expect(try bench.outcome("App.k2") == .damaged)
-    #expect(try bench.get("App.new") == nil)
-    try othersAnswer(bench, but: 1, 2)
+    #expect(try bench.outcome("App.k\(aged)") == .damaged)
+    #expect(try bench.outcome("App.k\(gone)") == .damaged)
+    #expect(try bench.get(new) == nil)
+    try othersAnswer(bench, but: aged, gone)
     // Everything of one moment is the one exception.
     try await bench.restart { try bench.put(row) }
-    #expect(try bench.get("App.k1") == "v1")
+    #expect(try bench.get("App.k\(aged)") == "v\(aged)")
   }
 
   @Test("where several records of a bucket were changed, all its keys are damaged; each is repaired for good")
