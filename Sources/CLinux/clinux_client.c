@@ -22,6 +22,7 @@ int clinux_limit_sending(int socket, int64_t milliseconds) {
 
 // In the grandchild: becomes the program, or writes errno to `report`.
 static _Noreturn void become(const char *path, char *const arguments[], char *const environment[], int report) {
+  setsid();
   for (int signal_number = 1; signal_number < NSIG; signal_number++) signal(signal_number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -56,7 +57,6 @@ int clinux_start_detached(const char *path, char *const arguments[], char *const
     return -error;
   }
   if (child == 0) {
-    setsid();
     pid_t grandchild = fork();
     if (grandchild == 0) become(path, arguments, environment, report[1]);
     int error = errno;

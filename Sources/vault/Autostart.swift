@@ -117,7 +117,7 @@ enum Autostart {
   /// Starts the program at this path, detached.
   /// - Returns: 0, or the error number as a negative one.
   static func launch(_ program: String, environment: [String]) -> Int32 {
-    unsafe withCStrings(["vaultd"]) { arguments in
+    unsafe withCStrings([program]) { arguments in
       unsafe withCStrings(environment) { environment in
         unsafe clinux_start_detached(program, arguments, environment)
       }

@@ -19,6 +19,11 @@ enum Command: String, CaseIterable {
   case run
   case help
 
+  /// The commands of two words that begin with this one.
+  static func group(_ word: String) -> [Command] {
+    allCases.filter { $0.rawValue.hasPrefix(word + " ") }
+  }
+
   /// What it takes beside flags, by the names that help gives them.
   var operands: [String] {
     switch self {

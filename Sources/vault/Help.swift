@@ -3,20 +3,21 @@
 import VaultClient
 
 func helpCommand(_ invocation: Invocation) throws(Failure) {
-  guard !invocation.operands.isEmpty else { return try StandardStreams.write(helpText(nil)) }
   let name = invocation.operands.joined(separator: " ")
-  if let command = Command(rawValue: name) { return try StandardStreams.write(helpText(command)) }
-  let group = Command.allCases.filter { $0.rawValue.hasPrefix(name + " ") }
-  guard !group.isEmpty else {
+  let commands = Command(rawValue: name).map { [$0] } ?? Command.group(name)
+  guard name.isEmpty || !commands.isEmpty else {
     let guess = nearest(to: name, among: Command.allCases.map(\.rawValue))
     throw .usage("there is no such command" + (guess.map { "; did you mean \($0)?" } ?? ""))
   }
-  try StandardStreams.write(group.map(helpText).joined(separator: "\n"))
+  try StandardStreams.write(helpText(commands))
 }
 
-/// Help for one command, or the overview.
-func helpText(_ command: Command?) -> String {
-  guard let command else { return overview }
+/// Help for these commands; for none of them, the overview.
+func helpText(_ commands: [Command]) -> String {
+  commands.isEmpty ? overview : commands.map(helpText).joined(separator: "\n")
+}
+
+private func helpText(_ command: Command) -> String {
   var text = command.synopsis + "\n\n" + command.summary + "\n"
   if !command.notes.isEmpty { text += "\n" + command.notes + "\n" }
   guard !command.flags.isEmpty else { return text }

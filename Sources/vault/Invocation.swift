@@ -22,7 +22,8 @@ struct Invocation: Equatable {
 /// What a command line asks for.
 enum Wish: Equatable {
   case run(Invocation)
-  case help(Command?)
+  /// What help is asked for: the overview where it names none.
+  case help([Command])
   case version
 }
 
@@ -30,8 +31,10 @@ enum Wish: Equatable {
 func readCommandLine(_ words: [String]) throws(Failure) -> Wish {
   var words = words[...]
   guard let first = words.first else { throw .usage("no command was given") }
-  if first == "--help" { return .help(nil) }
+  if first == "--help" { return .help([]) }
   if first == "--version" { return .version }
+  let group = Command.group(first)
+  if !group.isEmpty, words.dropFirst().first == Flag.help.rawValue { return .help(group) }
   let command = try takeCommand(&words)
   return try readArguments(of: command, words)
 }
@@ -40,10 +43,10 @@ func readCommandLine(_ words: [String]) throws(Failure) -> Wish {
 private func takeCommand(_ words: inout ArraySlice<String>) throws(Failure) -> Command {
   let first = words.removeFirst()
   if let command = Command(rawValue: first) { return command }
-  let group = Command.allCases.filter { $0.rawValue.hasPrefix(first + " ") }
+  let group = Command.group(first)
   guard group.isEmpty else {
     let choices = group.map { String($0.rawValue.utf8.dropFirst(first.utf8.count + 1)) ?? "" }
-    guard let second = words.popFirst(), second != "--help" else {
+    guard let second = words.popFirst() else {
       throw .usage("vault \(first) needs one of \(choices.joined(separator: ", "))")
     }
     if let command = Command(rawValue: "\(first) \(second)") { return command }
@@ -84,7 +87,7 @@ private func readArguments(of command: Command, _ words: ArraySlice<String>) thr
     }
     guard let placeholder = flag.placeholder else {
       guard attached == nil else { throw .usage("\(name) takes no value", command) }
-      if flag == .help { return .help(command) }
+      if flag == .help { return .help([command]) }
       guard !invocation.has(flag) else { throw .usage("\(name) is given twice", command) }
       invocation.values[flag] = []
       continue

@@ -15,7 +15,7 @@ func runCommand() -> Int32 {
   do throws(Failure) {
     switch try readCommandLine(try words()) {
     case .version: try StandardStreams.write("vault \(productVersion)\n")
-    case .help(let command): try StandardStreams.write(helpText(command))
+    case .help(let commands): try StandardStreams.write(helpText(commands))
     case .run(let invocation):
       return try run(invocation, restoreSignals: { _ = signal(SIGPIPE, pipe) })
     }
