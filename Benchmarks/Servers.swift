@@ -42,9 +42,11 @@ final class Daemon {
       ], in: workshop, environment: environment)
   }
 
-  /// Ends the daemon and starts it on the same data; it has answered nothing when this returns.
-  func restart() throws {
-    child.end()
+  /// Ends the daemon in order.
+  func stop() { child.end() }
+
+  /// Starts an ended daemon on the same data; it has answered nothing when this returns.
+  func start() throws {
     child = try Self.start(folder, socket, store, environment, workshop)
   }
 
