@@ -96,7 +96,7 @@ extension EndToEnd {
 
     private func filesWith(_ text: String, _ session: UserSession) throws -> [String] {
       let script = """
-        find \(session.home) \(session.runtime) /tmp /var/tmp /dev/shm -user \(session.uid) -type f \
+        find \(session.home) \(session.runtime) /tmp /var/tmp /dev/shm -xdev -user \(session.uid) -type f \
           -exec grep --files-with-matches --fixed-strings --text --file=- /dev/null {} + || true
         """
       // `find` hands standard input to one grep only: the text goes through a file that is no file of the user.

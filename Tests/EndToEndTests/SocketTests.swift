@@ -170,7 +170,7 @@ extension EndToEnd {
         let descriptors = try Root.run(["ls", "-l", "/proc/\(pid)/fd"]).text
         #expect(!descriptors.contains("/marker") && !descriptors.contains("/other"))
         #expect(!descriptors.contains("pipe:"), "\(descriptors)")
-        #expect(getsid(pid) == pid)
+        #expect(getsid(pid) != getsid(0))
 
         // It answers the next command, and nobody starts a second one.
         _ = try session.vault("get", "Chat.token", environment: ["VAULTD_AUTOSTART": "yes"])
@@ -216,17 +216,41 @@ extension EndToEnd {
       }
     }
 
-    @Test(
-      "without a runtime folder command and daemon give one clear error",
-      arguments: ["", "/nonexistent", "/"])
-    func noRuntimeFolder(path: String) throws {
+    @Test("without a runtime folder command and daemon give one clear error", arguments: ["missing", "file"])
+    func noRuntimeFolder(name: String) throws {
       try ThrowawaySession.with { session in
+        let path = session.folder + "/" + name
+        if name == "file" { try Data().write(to: URL(filePath: path)) }
         for program in [[Project.vaultd], [Project.vault, "get", "Chat.token"]] {
           let ended = try session.command(program, environment: ["XDG_RUNTIME_DIR": path])
           #expect(
             ended.status == 2 || ended.status == 8, "\(program[0]) \(path): \(ended.status) \(ended.errors)")
           #expect(ended.output.isEmpty)
-          #expect(ended.errors.contains("XDG_RUNTIME_DIR") || ended.errors.contains("/"), "\(ended.errors)")
+          #expect(ended.errors.contains(path), "\(ended.errors)")
+        }
+      }
+    }
+
+    @Test(
+      "in somebody else's runtime folder both refuse to be, or both are in the same place",
+      .enabled(if: Root.isAvailable, "\(Root.wanted)"))
+    func foreignRuntimeFolder() throws {
+      try ThrowawaySession.with { session in
+        let path = session.folder + "/foreign"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        _ = try Root.run(["chown", geteuid() == 0 ? "65534" : "0", path])
+        defer { _ = try? Root.run(["rm", "-rf", path]) }
+        let foreign = ["XDG_RUNTIME_DIR": path]
+        let daemon = try session.start("vaultd", [Project.vaultd], environment: foreign)
+        defer { daemon.end() }
+        #expect(
+          becomesTrue { daemon.look() != nil || (try? RawConnection(path + "/vault/vault.sock")) != nil })
+        let asked = try session.vault("status", environment: foreign)
+        if daemon.look() == nil {
+          expectSuccess(asked)
+        } else {
+          expectFailure(asked, 8)
+          #expect(session.log("vaultd").contains(path))
         }
       }
     }

@@ -123,7 +123,7 @@ extension EndToEnd {
         let ended = try session.vault("get", key)
         expectFailure(ended, 8)
         #expect(ended.errors.contains("systemctl --user"))
-        #expect(try session.command(["pgrep", "-x", "vaultd"]).status == 1)
+        #expect(try session.command(["pgrep", "-x", "-U", String(session.uid), "vaultd"]).status == 1)
       }
     }
 

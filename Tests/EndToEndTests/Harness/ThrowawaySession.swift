@@ -63,7 +63,7 @@ final class ThrowawaySession {
 
   /// The processes of daemons that `vault` started in this session.
   func autostarted() -> [pid_t] {
-    processes { arguments, _ in arguments.first == Project.vaultd }.filter { pid in
+    processes { $0.first?.split(separator: "/").last == "vaultd" }.filter { pid in
       !daemons.contains { $0.pid == pid } && Self.belongs(pid, to: folder)
     }
   }
@@ -96,6 +96,7 @@ final class ThrowawaySession {
 
   /// Starts gnome-keyring; in the same session again it opens what the first one left.
   func startKeyring() throws {
+    try? FileManager.default.removeItem(atPath: logPath("provider"))
     let provider = try start("provider", [Project.support("secret-service-provider")])
     self.provider = provider
     guard becomesTrue(seconds: 30, { log("provider").contains("READY") || provider.look() != nil }),
@@ -172,13 +173,11 @@ final class ThrowawaySession {
   }
 }
 
-/// The processes for which `matches` holds, by their arguments and their uid.
-func processes(_ matches: ([String], uid_t) -> Bool) -> [pid_t] {
+/// The processes for whose arguments `matches` holds.
+private func processes(_ matches: ([String]) -> Bool) -> [pid_t] {
   let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
   return names.compactMap(pid_t.init).filter { pid in
     guard let line = try? Data(contentsOf: URL(filePath: "/proc/\(pid)/cmdline")) else { return false }
-    var about = stat()
-    guard unsafe stat("/proc/\(pid)", &about) == 0 else { return false }
-    return matches(line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }, about.st_uid)
+    return matches(line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) })
   }
 }
