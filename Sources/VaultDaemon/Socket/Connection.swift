@@ -40,11 +40,7 @@ final class Connection: Watcher {
   private var frameDeadline: BootTime?
   private var largePlace = LargePlace.none
 
-  // What the client has not taken, and whether the socket is full. `owed` is how much must be gone at the deadline.
-  private var unsent: SecretBuffer?
-  private var isBlocked = false
-  private var owed = 0
-  private var answerDeadline: BootTime?
+  private var outbox: Outbox
 
   private var isDecoding = false
   private var isAnswering = false
@@ -60,13 +56,16 @@ final class Connection: Watcher {
     number = socket.number
     self.server = server
     log = RequestLog(journal: server.journal, peer: peer)
+    outbox = Outbox(server: server)
     self.socket = consume socket
     watch = try server.loop.watch(number, for: interest, self)
   }
 
   /// When it will have been stuck for too long; `nil` while it isn't stuck.
   var deadline: BootTime? {
-    guard let frameDeadline, let answerDeadline else { return frameDeadline ?? answerDeadline }
+    guard let frameDeadline, let answerDeadline = outbox.deadline else {
+      return frameDeadline ?? outbox.deadline
+    }
     return min(frameDeadline, answerDeadline)
   }
 
@@ -74,7 +73,7 @@ final class Connection: Watcher {
 
   func ready(_ readiness: Readiness) {
     if readiness.contains(.writable) {
-      isBlocked = false
+      outbox.unblock()
       flush()
     }
     if readiness.contains(.readable) {
@@ -88,7 +87,7 @@ final class Connection: Watcher {
 
   /// Closes it where it has been stuck until `now`.
   func checkDeadline(_ now: BootTime) {
-    if let answerDeadline, answerDeadline <= now {
+    if let answerDeadline = outbox.deadline, answerDeadline <= now {
       log.note(limit: "a client did not take its answer within \(Limits.receiveSeconds) s")
       close()
     } else if let frameDeadline, frameDeadline <= now {
@@ -145,7 +144,7 @@ final class Connection: Watcher {
 
   /// Whether the next frame may be decoded.
   private var isDecodable: Bool {
-    !isAnswering && !isClosing && (!isBlocked || unsent.count <= Limits.unsentBytes)
+    !isAnswering && !isClosing && (!outbox.isBlocked || outbox.count <= Limits.unsentBytes)
   }
 
   private var wantsInput: Bool { isDecodable && !hasEnded && largePlace != .waits }
@@ -213,7 +212,7 @@ final class Connection: Watcher {
       case .success(let request): begin(request)
       case .failure(let refusal): refuse(refusal)
       }
-      if unsent.count > Limits.unsentBytes { flush() }
+      if outbox.count > Limits.unsentBytes { flush() }
     }
   }
 
@@ -280,69 +279,22 @@ final class Connection: Watcher {
     }
   }
 
-  /// Adds the frame that `body` writes, or where it doesn't fit that of an error that says so.
   private func write(_ body: (inout SecretBuffer) throws(SecretMemoryError) -> Void) {
     if isPeerGone || socket == nil { return }
-    guard var buffer = unsent.take() ?? server.lendBuffer() else {
-      // There is no memory to say so: the client learns it by the end of the connection.
-      close()
-      return
-    }
-    let before = buffer.count
-    var isWritten = true
-    do throws(SecretMemoryError) {
-      try body(&buffer)
-    } catch {
-      buffer.removeLast(buffer.count - before)
-      isWritten = (try? VaultError(error).writeReply(into: &buffer)) != nil
-    }
-    unsent = consume buffer
-    if !isWritten { close() }
+    // Without memory to say so, the client learns it by the end of the connection.
+    if !outbox.add(body) { close() }
   }
 
-  /// Sends what the client has not taken, as far as the socket has room.
   private func flush() {
-    if isBlocked { return }
-    guard var buffer = unsent.take() else { return }
-    let sent = send(&buffer)
-    if buffer.isEmpty || isPeerGone {
-      answerDeadline = nil
-      server.takeBack(buffer)
-      return
+    switch outbox.send(on: number) {
+    case .empty, .full: break
+    case .nobody: losePeer()
     }
-    isBlocked = true
-    // An answer, and not each of its bytes, has to be taken in time.
-    owed -= sent
-    if owed <= 0 || answerDeadline == nil {
-      owed = buffer.count
-      answerDeadline = server.deadline(in: Limits.receiveSeconds)
-    }
-    unsent = consume buffer
-  }
-
-  /// Sends as much of `buffer` as the socket takes.
-  /// - Returns: how many bytes left.
-  private func send(_ buffer: inout SecretBuffer) -> Int {
-    var total = 0
-    while !buffer.isEmpty {
-      let sent = buffer.withBytes { bytes in
-        unsafe bytes.withUnsafeBytes { unsafe clinux_send(number, $0.baseAddress, $0.count) }
-      }
-      if sent < 0 {
-        if sent != -Int(EAGAIN) { losePeer() }
-        break
-      }
-      buffer.removeFirst(sent)
-      total += sent
-    }
-    return total
   }
 
   private func losePeer() {
     isPeerGone = true
-    isBlocked = false
-    unsent = nil
-    answerDeadline = nil
+    outbox.clear()
   }
 
   // MARK: Going on
@@ -358,7 +310,7 @@ final class Connection: Watcher {
     }
     flush()
     if isDecodable && hasEnded { isClosing = true }
-    if isClosing && !isAnswering && unsent == nil {
+    if isClosing && !isAnswering && !outbox.isBlocked {
       close()
       return
     }
@@ -367,7 +319,7 @@ final class Connection: Watcher {
     var wanted = interest
     if wantsInput { wanted.insert(.readable) }
     if hasEnded || isClosing { wanted.remove(.readable) }
-    if isBlocked { wanted.insert(.writable) } else { wanted.remove(.writable) }
+    if outbox.isBlocked { wanted.insert(.writable) } else { wanted.remove(.writable) }
     ask(for: wanted)
   }
 
@@ -407,7 +359,7 @@ final class Connection: Watcher {
   }
 
   private func account() {
-    let now = held.capacity + unsent.capacity
+    let now = held.capacity + outbox.capacity
     let change = now - buffered
     if change == 0 { return }
     buffered = now
@@ -421,25 +373,5 @@ final class Connection: Watcher {
     interest = wanted
     guard let watch else { return }
     server.loop.change(watch, to: wanted.isEmpty ? .once : wanted)
-  }
-}
-
-// Through `?.` a debug build of Swift 6.3 sees what `take()` has moved out as if it were still there; `switch` and
-// comparing with `nil` don't.
-extension Optional<SecretBuffer> {
-  /// Bytes in the buffer, if there is one.
-  fileprivate var count: Int {
-    switch self {
-    case .some(let buffer): buffer.count
-    case .none: 0
-    }
-  }
-
-  /// Bytes that the buffer reserves, if there is one.
-  fileprivate var capacity: Int {
-    switch self {
-    case .some(let buffer): buffer.capacity
-    case .none: 0
-    }
   }
 }
