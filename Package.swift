@@ -104,6 +104,12 @@ let package = Package(
       of: "vault",
       imports: ["ScriptedDaemon", "TestSupport", "VaultClient", "VaultWire", "VaultModel", "SecretMemory"]),
     tests(of: "GLibLoop", imports: ["TestSupport"]),
+    .target(name: "TestBus", path: "Tests/TestBus", swiftSettings: strict),
+    tests(
+      of: "SecretServiceStore",
+      imports: [
+        "TestBus", "TestSupport", "StoreConformance", "GLibLoop", "VaultCore", "VaultModel", "SecretMemory",
+      ]),
     tests(of: "Database", imports: ["TestSupport", "VaultModel"]),
     tests(
       of: "FileStore",

@@ -22,6 +22,7 @@ final class Provider {
 
   let bus: BusConnection
   private let allowsPlain: Bool
+  private var isClosing = false
   private var opening: Shared<Result<SecretSession, Trouble>>?
 
   init(owner: String, on bus: BusConnection, allowsPlain: Bool) {
@@ -84,6 +85,7 @@ final class Provider {
   /// The session: opened by the first who need it, together.
   func session(by deadline: Deadline) async throws(Trouble) -> SecretSession {
     if let end { throw .gone(end) }
+    if isClosing { throw .gone(.closing) }
     let opening = opening ?? Shared { [owner] in await Self.open(owner) }
     self.opening = opening
     guard let result = await opening.value(by: deadline) else { throw .noAnswer }
@@ -112,8 +114,9 @@ final class Provider {
     if openSession === session { opening = nil }
   }
 
-  /// Ends the session in order.
+  /// Ends the session in order, and opens no other.
   func closeSession(by deadline: Deadline) async {
+    isClosing = true
     guard let opening, end == nil, case .success(let session)? = await opening.value(by: deadline) else {
       return
     }

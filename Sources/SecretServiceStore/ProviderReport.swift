@@ -110,7 +110,8 @@ final class ProviderReport {
     } else if let program, let before = old.program, program != before {
       changes.append(.available)
     }
-    schedule()
+    // At once: whoever gets the outcome of a request sees the status that it led to.
+    handOver()
   }
 
   // MARK: Items
@@ -150,21 +151,23 @@ final class ProviderReport {
 
   // MARK: Handing over
 
+  /// After what has come in this turn of the loop.
   private func schedule() {
     guard !isScheduled else { return }
     isScheduled = true
-    // After what has come in this turn of the loop.
-    Task { @GLibActor in
-      isScheduled = false
-      var seen = Set<StoreChange>()
-      let news = changes.filter { change in
-        switch change {
-        case .itemChanged, .itemDeleted: seen.insert(change).inserted
-        case .locked, .unlocked, .available, .unavailable: true
-        }
+    Task { @GLibActor in handOver() }
+  }
+
+  private func handOver() {
+    isScheduled = false
+    var seen = Set<StoreChange>()
+    let news = changes.filter { change in
+      switch change {
+      case .itemChanged, .itemDeleted: seen.insert(change).inserted
+      case .locked, .unlocked, .available, .unavailable: true
       }
-      changes = []
-      deliver?(news, snapshot)
     }
+    changes = []
+    deliver?(news, snapshot)
   }
 }

@@ -24,6 +24,7 @@ final class SecretServiceClient {
   private var signals: ProviderSignals?
 
   private var isWatching = false
+  private var isClosed = false
   private var retry: Timer?
   private var retryMilliseconds = Limits.busRetryMilliseconds.lowerBound
 
@@ -39,9 +40,10 @@ final class SecretServiceClient {
     _ = try? await connectedBus(by: .after(milliseconds: Int64(Limits.timeout) * 1_000))
   }
 
-  /// Ends in order: the session is closed, and its opening not cut off half-way.
+  /// Ends in order and for good: the session is closed, and its opening not cut off half-way.
   func close(by deadline: Deadline) async {
     isWatching = false
+    isClosed = true
     retry?.stop()
     await provider?.closeSession(by: deadline)
     signals?.cancel()
@@ -55,6 +57,7 @@ final class SecretServiceClient {
 
   /// The provider; started by the bus where it can be and nobody has the name.
   func provider(by deadline: Deadline) async throws(Trouble) -> Provider {
+    if isClosed { throw .gone(.closing) }
     if let provider, provider.end == nil { return provider }
     let bus = try await connectedBus(by: deadline)
     if let provider, provider.end == nil { return provider }
@@ -209,6 +212,9 @@ extension GLibError {
   /// The connection to the bus was closed from the other side.
   static let connectionLost = GLibError(
     domain: "g-io-error-quark", code: 18, message: "the connection to the session bus was closed")
+
+  /// We are ending.
+  static let closing = GLibError(domain: "g-io-error-quark", code: 18, message: "vaultd is ending")
 
   /// The name has another owner now, or none.
   static let ownerLost = GLibError(

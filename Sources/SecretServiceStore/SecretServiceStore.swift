@@ -36,7 +36,7 @@ public final class SecretServiceStore: ObservedStore {
     await keyring().client.watch()
   }
 
-  /// Ends in order: the session is closed. A request after that connects anew.
+  /// Ends in order and for good: the session is closed; a request after that is `.unavailable`.
   public func close() async {
     guard let keyring = await keyring?.value else { return }
     await keyring.client.close(by: .after(milliseconds: 2_000))

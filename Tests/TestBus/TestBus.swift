@@ -1,0 +1,224 @@
+// A session bus of the tests' own, and what provides the Secret Service on it: the fake one that does what it
+// is told to, or a real gnome-keyring. GLib keeps one session bus a process, so there is one here too, and
+// one test at a time has it. Everything that is started ends with the test process.
+
+import Foundation
+import Synchronization
+
+/// The bus, as one test has it.
+public final class TestBus: @unchecked Sendable {
+  // One test at a time holds it (`turn`), and every test uses it from one task.
+
+  /// Where its files are; HOME and XDG_RUNTIME_DIR of what is started lie below.
+  public let folder: String
+  /// The fake provider; it has the name when a test begins.
+  public private(set) var fake: FakeProviderProcess
+  private var daemon: Child
+  private var keyring: Child?
+
+  private static let turn = AsyncTurn()
+  private static let shared = Mutex<TestBus?>(nil)
+
+  /// Runs a test that has the bus to itself, with the fake provider as it was made.
+  public static func use<Result: Sendable>(
+    isolation: isolated (any Actor)? = #isolation, _ body: (TestBus) async throws -> Result
+  ) async throws -> Result {
+    await turn.take()
+    defer { turn.pass() }
+    let bus = try shared.withLock { shared in
+      let bus = try shared ?? TestBus()
+      shared = bus
+      return bus
+    }
+    try bus.putInOrder()
+    return try await body(bus)
+  }
+
+  /// Makes the bus that later tests use already now, so that the process knows its address before it has
+  /// asked GLib for any bus.
+  private init() throws {
+    signal(SIGPIPE, SIG_IGN)
+    folder = NSTemporaryDirectory() + "/vault-bus-" + UUID().uuidString.prefix(8)
+    for name in ["", "/home", "/run"] {
+      try FileManager.default.createDirectory(
+        atPath: folder + name, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+    unsafe setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=\(folder)/bus", 1)
+    daemon = try Self.startDaemon(folder)
+    fake = try FakeProviderProcess(folder)
+    let folder = folder
+    folderOfThisProcess.withLock { $0 = folder }
+    atexit {
+      folderOfThisProcess.withLock { folder in
+        if let folder { try? FileManager.default.removeItem(atPath: folder) }
+      }
+    }
+  }
+
+  private func putInOrder() throws {
+    if !daemon.isRunning { daemon = try Self.startDaemon(folder) }
+    stopKeyring()
+    if !fake.isRunning {
+      try? FileManager.default.removeItem(atPath: folder + "/state")
+      fake = try FakeProviderProcess(folder)
+    }
+    fake.tell("reset")
+    fake.tell("acquire")
+  }
+
+  private static func startDaemon(_ folder: String) throws -> Child {
+    try? FileManager.default.removeItem(atPath: folder + "/bus")
+    let daemon = try Child(
+      "dbus-daemon",
+      [
+        "--config-file=\(supportFolder)/private-bus.conf", "--address=unix:path=\(folder)/bus", "--nofork",
+        "--print-address",
+      ], folder)
+    _ = daemon.readLine()
+    return daemon
+  }
+
+  // MARK: What tests do to it
+
+  /// Ends the bus, and everything on it.
+  public func stopBus() {
+    daemon.stop()
+    fake.child.stop()
+    keyring?.stop()
+  }
+
+  /// Starts the bus again, at the same address, with the fake provider.
+  public func startBus() throws {
+    daemon = try Self.startDaemon(folder)
+    fake = try FakeProviderProcess(folder)
+  }
+
+  /// Starts the fake provider anew, with the items that it had.
+  public func restartFake() throws {
+    fake.child.stop()
+    fake = try FakeProviderProcess(folder)
+  }
+
+  /// Puts a real gnome-keyring in the place of the fake provider, unlocked and empty.
+  public func startKeyring(fresh: Bool = true) throws {
+    if fresh { try? FileManager.default.removeItem(atPath: folder + "/home/.local") }
+    fake.tell("release")
+    let keyring = try Child("\(supportFolder)/secret-service-provider", ["gnome-keyring"], folder)
+    guard keyring.readLine() == "READY" else { throw TestBusError(text: "no gnome-keyring") }
+    self.keyring = keyring
+  }
+
+  /// Ends the real gnome-keyring.
+  public func stopKeyring() {
+    keyring?.stop()
+    keyring = nil
+  }
+
+  /// Runs a command on the bus and returns what it prints, and its status.
+  public func run(_ program: String, _ arguments: [String], input: String = "") throws -> (String, Int32) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [program] + arguments
+    process.environment = Child.environment(folder)
+    let output = Pipe()
+    let stdin = Pipe()
+    process.standardOutput = output
+    process.standardInput = stdin
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    stdin.fileHandleForWriting.write(Data(input.utf8))
+    try stdin.fileHandleForWriting.close()
+    let text = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (String(decoding: text, as: UTF8.self), process.terminationStatus)
+  }
+}
+
+/// Where the scripts are that tests use.
+private let supportFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  .appendingPathComponent("Support").path
+
+private let folderOfThisProcess = Mutex<String?>(nil)
+
+/// What went wrong in a fixture.
+public struct TestBusError: Error {
+  public let text: String
+}
+
+/// The fake provider of `Tests/Support/fake-provider`.
+public final class FakeProviderProcess: @unchecked Sendable {
+  let child: Child
+
+  init(_ folder: String) throws {
+    child = try Child("\(supportFolder)/fake-provider", ["--state", folder + "/state"], folder)
+    guard child.readLine() == "READY" else { throw TestBusError(text: "no fake provider") }
+  }
+
+  public var isRunning: Bool { child.isRunning }
+
+  public var pid: Int32 { child.pid }
+
+  /// Gives it a command and returns its answer.
+  @discardableResult
+  public func tell(_ command: String, _ arguments: [String: Any] = [:]) -> Any? {
+    guard let data = try? JSONSerialization.data(withJSONObject: arguments.merging(["do": command]) { $1 }) else {
+      return nil
+    }
+    child.write(data + Data("\n".utf8))
+    guard let line = child.readLine() else { return nil }
+    return try? JSONSerialization.jsonObject(with: Data(line.utf8), options: .fragmentsAllowed)
+  }
+
+  /// Changes one of its settings.
+  public func set(_ name: String, _ value: Any) { tell("set", ["name": name, "value": value]) }
+
+  /// Makes a method fail in a way, so many times or from now on.
+  public func fault(_ method: String, _ what: String, times: Int = 0) {
+    tell("fault", ["method": method, "what": what, "times": times])
+  }
+
+  /// What it counted.
+  public func count(_ name: String) -> Int { (tell("counters") as? [String: Int])?[name] ?? -1 }
+
+  /// The items that it has.
+  public var items: [FakeItem] {
+    (tell("items") as? [[String: Any]] ?? []).map { item in
+      FakeItem(
+        path: item["path"] as? String ?? "", attributes: item["attributes"] as? [String: String] ?? [:],
+        label: item["label"] as? String ?? "", secret: bytes(item["secret"] as? String ?? ""),
+        contentType: item["kind"] as? String ?? "")
+    }
+  }
+
+  /// Adds an item, as another program would; `modified` in Unix seconds.
+  @discardableResult
+  public func add(_ attributes: [String: String], _ secret: String, label: String = "", modified: Int? = nil)
+    -> String
+  {
+    var arguments: [String: Any] = [
+      "attributes": attributes, "secret": hex(Array(secret.utf8)), "label": label,
+    ]
+    if let modified { arguments["modified"] = modified }
+    return tell("add", arguments) as? String ?? ""
+  }
+
+  /// Changes an item's secret, which no signal tells.
+  public func change(_ path: String, _ secret: String) {
+    tell("change", ["path": path, "secret": hex(Array(secret.utf8))])
+  }
+
+  private func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.joined() }
+
+  private func bytes(_ hex: String) -> [UInt8] {
+    stride(from: 0, to: hex.utf8.count, by: 2).compactMap { UInt8(hex.dropFirst($0).prefix(2), radix: 16) }
+  }
+}
+
+/// An item as the fake provider has it.
+public struct FakeItem: Sendable {
+  public let path: String
+  public let attributes: [String: String]
+  public let label: String
+  public let secret: [UInt8]
+  public let contentType: String
+}
