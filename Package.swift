@@ -52,7 +52,7 @@ let package = Package(
     module("VaultCore", imports: ["VaultModel", "SecretMemory", "VaultCrypto"]),
 
     // The stores.
-    module("GLibLoop", imports: ["VaultModel", "SecretMemory", "CSecret"]),
+    module("GLibLoop", imports: ["CSecret"]),
     module(
       "SecretServiceStore", imports: ["VaultCore", "GLibLoop", "CSecret", "VaultModel", "SecretMemory"]),
     module("Database", imports: ["VaultModel", "CSQLite", "CLinux"]),

@@ -8,7 +8,8 @@ import VaultCore
 import VaultModel
 
 @Suite struct BytesTests {
-  @Test("a provider that changes bytes of 0x80 and above gives back every byte; text stays readable for others")
+  @Test(
+    "a provider that changes bytes of 0x80 and above gives back every byte; text stays readable for others")
   func mangled() async throws {
     try await withStore { test, bus in
       bus.fake.set("mangle", true)
@@ -133,7 +134,9 @@ import VaultModel
 
   @Test("no account, account a and account b are three items, set in any order")
   func accounts() async throws {
-    let orders = [["", "a", "b"], ["", "b", "a"], ["a", "", "b"], ["a", "b", ""], ["b", "", "a"], ["b", "a", ""]]
+    let orders = [
+      ["", "a", "b"], ["", "b", "a"], ["a", "", "b"], ["a", "b", ""], ["b", "", "a"], ["b", "a", ""],
+    ]
     try await withStore { test, bus in
       for order in orders {
         for account in order { try await test.set(id("Accounts.key", account), "of \(account)") }
@@ -145,10 +148,13 @@ import VaultModel
     }
   }
 
-  @Test("items of other programs with our attributes are entries: no account is the empty one, no version the date")
+  @Test(
+    "items of other programs with our attributes are entries: no account is the empty one, no version the date"
+  )
   func foreign() async throws {
     try await withStore { test, bus in
-      bus.fake.add(["namespace": "Foreign", "name": "token"], "theirs", label: "Their label", modified: 1_700_000_000)
+      bus.fake.add(
+        ["namespace": "Foreign", "name": "token"], "theirs", label: "Their label", modified: 1_700_000_000)
       bus.fake.add(["namespace": "Foreign", "name": "token", "account": "a"], "of a")
       bus.fake.add(["service": "mail"], "unrelated")
       let token = try #require(try await test.store.read(id("Foreign.token"), test.patience()))
@@ -196,7 +202,9 @@ import VaultModel
     }
   }
 
-  @Test("a removal that the provider would ask about, or does not carry out, is a failure", arguments: ["never", "ignore"])
+  @Test(
+    "a removal that the provider would ask about, or does not carry out, is a failure",
+    arguments: ["never", "ignore"])
   func removal(how: String) async throws {
     try await withStore { test, bus in
       try await test.set(id("Removal.key"), "value")

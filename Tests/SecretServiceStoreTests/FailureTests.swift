@@ -43,7 +43,9 @@ import VaultModel
     }
   }
 
-  @Test("no default collection: a new key is Unavailable, says so, and nothing is made", arguments: ["no", "missing"])
+  @Test(
+    "no default collection: a new key is Unavailable, says so, and nothing is made",
+    arguments: ["no", "missing"])
   func noDefault(how: String) async throws {
     try await withStore { test, bus in
       let key = try id("Failures.default")
@@ -58,7 +60,8 @@ import VaultModel
     }
   }
 
-  @Test("a provider that dies while it is read is Unavailable, never `not found`; restarted, it is read again")
+  @Test(
+    "a provider that dies while it is read is Unavailable, never `not found`; restarted, it is read again")
   func diesReading() async throws {
     try await withStore { test, bus in
       let key = try id("Failures.reading")
@@ -175,7 +178,8 @@ import VaultModel
     }
   }
 
-  @Test("a provider that dies of two sessions at once lives through 100 first reads, and the session is closed")
+  @Test(
+    "a provider that dies of two sessions at once lives through 100 first reads, and the session is closed")
   func oneSession() async throws {
     try await withStore { test, bus in
       bus.fake.add(["namespace": "One", "name": "key", "account": ""], "value")

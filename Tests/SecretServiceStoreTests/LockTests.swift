@@ -7,7 +7,8 @@ import VaultCore
 import VaultModel
 
 @Suite struct LockTests {
-  @Test("a prompt that nobody answers ends as Locked, in time, and stays on the screen for those who come later")
+  @Test(
+    "a prompt that nobody answers ends as Locked, in time, and stays on the screen for those who come later")
   func unanswered() async throws {
     try await withStore { test, bus in
       let key = try id("Locks.unanswered")
@@ -19,7 +20,8 @@ import VaultModel
         #expect(outcome?.outcome == .locked)
       }
       #expect(time > .milliseconds(450) && time < .seconds(3))
-      #expect(await test.failure { try await test.get(key, test.patience(0.2, prompt: 0.3)) }?.outcome == .locked)
+      #expect(
+        await test.failure { try await test.get(key, test.patience(0.2, prompt: 0.3)) }?.outcome == .locked)
       #expect(bus.fake.count("prompts") == 1)
       #expect(bus.fake.count("dismissals") == 0)
     }
@@ -97,7 +99,8 @@ import VaultModel
       try await test.set(key, "value")
       bus.fake.set("prompt", "never")
       bus.fake.tell("lock")
-      #expect(await test.failure { try await test.get(key, test.patience(interactive: false)) }?.outcome == .locked)
+      #expect(
+        await test.failure { try await test.get(key, test.patience(interactive: false)) }?.outcome == .locked)
       async let waiting = test.get(key, test.patience(1, prompt: 20))
       while bus.fake.tell("shown") as? Int != 1 { await Task.yield() }
       bus.fake.tell("unlock")
@@ -106,7 +109,9 @@ import VaultModel
     }
   }
 
-  @Test("50 reads of 5 keys share one prompt, one session, one connection and one outcome", arguments: [true, false])
+  @Test(
+    "50 reads of 5 keys share one prompt, one session, one connection and one outcome",
+    arguments: [true, false])
   func storm(accepted: Bool) async throws {
     try await withStore { test, bus in
       var keys: [EntryID] = []
@@ -168,7 +173,8 @@ import VaultModel
       bus.fake.tell("lock")
       #expect(await test.failure { try await test.store.list(nil, test.patience()) }?.outcome == .locked)
       let namespace = try Namespace("Locks")
-      #expect(await test.failure { try await test.store.list(namespace, test.patience()) }?.outcome == .locked)
+      #expect(
+        await test.failure { try await test.store.list(namespace, test.patience()) }?.outcome == .locked)
       #expect(bus.fake.count("prompts") == 0)
     }
   }
@@ -182,7 +188,8 @@ import VaultModel
       bus.fake.set("create_prompt", "dismiss")
       #expect(await test.failure { try await test.set(id("Locks.refused"), "value") }?.outcome == .locked)
       let quiet = test.patience(interactive: false)
-      #expect(await test.failure { try await test.set(id("Locks.quiet"), "value", quiet) }?.outcome == .locked)
+      #expect(
+        await test.failure { try await test.set(id("Locks.quiet"), "value", quiet) }?.outcome == .locked)
       #expect(bus.fake.items.count == 1)
     }
   }

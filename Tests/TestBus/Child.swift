@@ -44,6 +44,7 @@ final class Child: @unchecked Sendable {
     process.environment = Self.environment(folder)
     process.standardInput = input
     process.standardOutput = output
+    if program == "dbus-daemon" { process.standardError = FileHandle.nullDevice }
     // Else what is started later holds the pipe open, and its end is not seen.
     _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(output.fileHandleForReading.fileDescriptor, F_SETFD, FD_CLOEXEC)

@@ -103,7 +103,7 @@ public final class TestBus: @unchecked Sendable {
   public func startKeyring(fresh: Bool = true) throws {
     if fresh { try? FileManager.default.removeItem(atPath: folder + "/home/.local") }
     fake.tell("release")
-    let keyring = try Child("\(supportFolder)/secret-service-provider", ["gnome-keyring"], folder)
+    let keyring = try Child("\(supportFolder)/secret-service-provider", [], folder)
     guard keyring.readLine() == "READY" else { throw TestBusError(text: "no gnome-keyring") }
     self.keyring = keyring
   }
@@ -135,7 +135,8 @@ public final class TestBus: @unchecked Sendable {
 }
 
 /// Where the scripts are that tests use.
-private let supportFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+private let supportFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+  .deletingLastPathComponent()
   .appendingPathComponent("Support").path
 
 private let folderOfThisProcess = Mutex<String?>(nil)
@@ -161,7 +162,8 @@ public final class FakeProviderProcess: @unchecked Sendable {
   /// Gives it a command and returns its answer.
   @discardableResult
   public func tell(_ command: String, _ arguments: [String: Any] = [:]) -> Any? {
-    guard let data = try? JSONSerialization.data(withJSONObject: arguments.merging(["do": command]) { $1 }) else {
+    guard let data = try? JSONSerialization.data(withJSONObject: arguments.merging(["do": command]) { $1 })
+    else {
       return nil
     }
     child.write(data + Data("\n".utf8))
