@@ -206,7 +206,7 @@ final class Comparison {
     var waits: [(many: Double, few: Double)] = []
     var resident: [Double] = []
     for _ in 0..<settings.rounds {
-      waits.append((try firstAnswer(many, workshop), try firstAnswer(few, workshop)))
+      waits.append((try many.timeToFirstAnswer(), try few.timeToFirstAnswer()))
       resident.append(try many.residentKB() - few.residentKB())
     }
     rows.append(
@@ -244,35 +244,16 @@ final class Comparison {
     _ command: [String], _ environment: [String: String], _ workshop: Workshop
   ) throws -> Double {
     try nanoseconds(
-      workshop.tool("runs"), [String(settings.runs), String(workshop.serverCPU)] + command, environment) / 1e6
+      workshop.tool("runs"), [String(settings.runs), String(workshop.serverCPU)] + command,
+      environment: environment) / 1e6
   }
 
   /// The median time of an append with fdatasync of as many bytes as a record has, in milliseconds.
   private func appendTime(_ workshop: Workshop) throws -> Double {
     let times = settings.quick ? "500" : "3000"
     return try nanoseconds(
-      workshop.tool("append"), ["\(workshop.folder)/appended", "256", times, String(workshop.serverCPU)], [:])
+      workshop.tool("append"), ["\(workshop.folder)/appended", "256", times, String(workshop.serverCPU)])
       / 1e6
-  }
-
-  private func nanoseconds(
-    _ tool: String, _ arguments: [String], _ environment: [String: String]
-  ) throws -> Double {
-    let text = try output(of: tool, arguments, environment: environment)
-    guard let value = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-      throw Failure("\(tool) wrote \(text.prefix(200))")
-    }
-    return value
-  }
-
-  /// Starts the daemon anew and asks for a token, in seconds.
-  private func firstAnswer(_ daemon: Daemon, _ workshop: Workshop) throws -> Double {
-    daemon.stop()
-    let clock = ContinuousClock()
-    let start = clock.now
-    try daemon.start()
-    try daemon.call("Get", #"{"key":"\#(Requests.key(1))"}"#)
-    return (clock.now - start) / .seconds(1)
   }
 
   private static func machine(_ folder: String) -> String {
@@ -281,7 +262,10 @@ final class Comparison {
       .split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":").last ?? "?"
     let kernel = (try? output(of: "uname", ["-sr"])) ?? "?"
     let files = (try? output(of: "stat", ["-f", "-c", "%T", folder])) ?? "?"
-    let words = [String(processor), kernel, "files on " + files]
+    // On a machine that does other things meanwhile, no number below means much.
+    let load =
+      (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8))?.split(separator: " ").first ?? "?"
+    let words = [String(processor), kernel, "files on " + files, "load before \(load)"]
     return words.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.joined(separator: ", ")
   }
 }

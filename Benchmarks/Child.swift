@@ -98,3 +98,14 @@ func output(
   }
   return String(decoding: text, as: UTF8.self)
 }
+
+/// The number that a tool writes.
+func nanoseconds(
+  _ tool: String, _ arguments: [String], environment: [String: String] = [:]
+) throws -> Double {
+  let text = try output(of: tool, arguments, environment: environment)
+  guard let value = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+    throw Failure("\(tool) wrote \(text.prefix(200))")
+  }
+  return value
+}

@@ -35,19 +35,24 @@ final class Daemon {
     _ folder: String, _ socket: String, _ store: String, _ environment: [String: String], _ workshop: Workshop
   ) throws -> Child {
     try Child(
-      workshop.settings.vaultd,
-      [
-        "--socket", socket, "--store", store, "--data-dir", "\(folder)/data", "--log-level",
-        "error",
-      ], in: workshop, environment: environment)
+      workshop.settings.vaultd, flags(folder, socket, store), in: workshop, environment: environment)
   }
 
-  /// Ends the daemon in order.
-  func stop() { child.end() }
+  private static func flags(_ folder: String, _ socket: String, _ store: String) -> [String] {
+    ["--socket", socket, "--store", store, "--data-dir", "\(folder)/data", "--log-level", "error"]
+  }
 
-  /// Starts an ended daemon on the same data; it has answered nothing when this returns.
-  func start() throws {
+  /// Ends the daemon, measures how long another one on the same data takes to answer, in seconds, and starts it
+  /// once more.
+  func timeToFirstAnswer() throws -> Double {
+    child.end()
+    let nanoseconds = try nanoseconds(
+      workshop.tool("first"),
+      [socket, Requests.key(1), String(workshop.serverCPU), workshop.settings.vaultd]
+        + Self.flags(folder, socket, store), environment: environment)
     child = try Self.start(folder, socket, store, environment, workshop)
+    try call("Get", #"{"key":"\#(Requests.key(1))"}"#)
+    return nanoseconds / 1e9
   }
 
   /// One call, once.

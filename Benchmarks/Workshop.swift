@@ -22,7 +22,7 @@ final class Workshop {
     serverCPU = cpus[0]
     loadCPU = cpus[cpus.count - 1]
     removeWhenInterrupted(folder)
-    for program in ["echo", "load", "append", "client", "runs", "pinned"] {
+    for program in ["echo", "load", "append", "client", "runs", "first", "pinned"] {
       try output(
         of: "cc", ["-O2", "-static", "-o", tool(program), "\(settings.peers)/\(program).c"])
     }
