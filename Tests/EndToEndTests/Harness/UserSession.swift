@@ -82,6 +82,7 @@ final class UserSession {
       install -d -o \(uid) \(runtime)/systemd/user
       "$2/scripts/unit" "$2/systemd/vaultd.service" \(programs)/vaultd >\(runtime)/systemd/user/vaultd.service
       install -m 0644 "$2/systemd/vaultd.socket" \(runtime)/systemd/user
+      chown \(uid) \(runtime)/systemd/user/*
       """
     let ended = try Root.run(["sh", "-c", script, "sh", Project.binaries, Project.root])
     guard ended.status == 0 else { throw HarnessFailure("the units are not installed: \(ended.errors)") }
