@@ -114,7 +114,8 @@ let package = Package(
     tests(
       of: "FileStore",
       imports: [
-        "TestSupport", "StoreConformance", "FaultyLayer", "Database", "VaultCore", "VaultCrypto", "VaultModel",
+        "TestSupport", "StoreConformance", "FaultyLayer", "Database", "VaultCore", "VaultCrypto",
+        "VaultModel",
         "SecretMemory",
       ]),
     tests(of: "StateStore", imports: ["TestSupport", "FaultyLayer", "Database", "VaultCore", "VaultModel"]),
