@@ -4,7 +4,6 @@
 
 import COpenSSL
 import SecretMemory
-import Synchronization
 
 /// The library, ready for use.
 enum LibCrypto {
