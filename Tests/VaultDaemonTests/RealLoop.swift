@@ -1,8 +1,8 @@
-// The daemon's own event loop, on a thread of its own, in place of the plain one that other tests share: readiness,
-// nested jobs and wake-ups are the real ones. One for the process.
+// The daemon's own event loop, as a job of the thread that all tests share: readiness, nested jobs and wake-ups are
+// the real ones. One for the process, since one thread at a time may run the actor's jobs; once it runs, it runs those
+// of every other suite as well.
 
-import Foundation
-import Synchronization
+import TestSupport
 import VaultCore
 
 @testable import VaultDaemon
@@ -13,7 +13,7 @@ enum RealLoop {
 
   /// The loop, while it runs.
   nonisolated static func get() async throws -> EventLoop {
-    _ = thread
+    _ = started
     return try await made()
   }
 
@@ -30,15 +30,7 @@ enum RealLoop {
   }
 }
 
-private let thread: Void = {
-  let thread = Thread {
-    Task { @VaultActor in try RealLoop.run() }
-    // Jobs that came before the loop was there; the last one of them is the loop.
-    while true {
-      VaultActor.executor.runPending()
-      usleep(1_000)
-    }
-  }
-  thread.stackSize = 8 << 20
-  thread.start()
+private let started: Void = {
+  startVaultActor()
+  Task { @VaultActor in try RealLoop.run() }
 }()
