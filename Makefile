@@ -44,7 +44,8 @@ run: deps
 
 test: deps test-deps
 	@$(MAKE) --no-print-directory build
-	VAULT_BINARIES=$(CURDIR)/build $(SWIFT) test
+	$(SWIFT) build --build-tests
+	@SWIFT=$(SWIFT) scripts/test
 
 bench: deps bench-deps
 	@$(MAKE) --no-print-directory build

@@ -57,8 +57,8 @@ struct LayeringTests {
       "VaultClient": ["VaultWire", "CLinux", "VaultModel", "SecretMemory"],
       "vault": ["VaultClient", "VaultWire", "CLinux", "VaultModel", "SecretMemory"],
       "vaultd": [
-        "VaultDaemon", "VaultCore", "SecretServiceStore", "StateStore", "FileStore", "GLibLoop", "VaultModel",
-        "SecretMemory", "CLinux",
+        "VaultDaemon", "VaultCore", "SecretServiceStore", "StateStore", "FileStore", "Database", "GLibLoop",
+        "VaultModel", "SecretMemory", "CLinux",
       ],
     ]
     for (target, dependencies) in try manifest() {
