@@ -103,7 +103,7 @@ let package = Package(
     tests(
       of: "vault",
       imports: ["ScriptedDaemon", "TestSupport", "VaultClient", "VaultWire", "VaultModel", "SecretMemory"]),
-    tests(of: "GLibLoop", imports: ["TestSupport"]),
+    tests(of: "GLibLoop", imports: ["TestBus", "TestSupport"]),
     .target(name: "TestBus", path: "Tests/TestBus", swiftSettings: strict),
     tests(
       of: "SecretServiceStore",

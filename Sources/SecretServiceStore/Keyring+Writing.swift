@@ -44,9 +44,16 @@ extension Keyring {
         entry: entry, secret: secret, provider: provider, session: session, allowance: allowance,
         effect: effect)
       do throws(Trouble) {
-        try await lanes.unsettled(entry.id) { () async throws(Trouble) in
-          try await self.store(change, target, in: place)
+        let isPlain = secret.withBytes { SecretForm.isPlain($0) }
+        if provider.givesBack.contains(isPlain) {
+          try await store(change, target, in: place)
+        } else {
+          // It may be about to change the value: nobody is to read that.
+          try await lanes.unsettled(entry.id) { () async throws(Trouble) in
+            try await self.store(change, target, in: place)
+          }
         }
+        provider.givesBack.insert(isPlain)
         return
       } catch .isLocked where !effect.isPossible {
         try await provider.unlocking.unlock(place, allowance)
@@ -102,6 +109,7 @@ extension Keyring {
   }
 
   private func refuseBytes(_ change: Change, _ form: SecretForm) {
+    change.provider.givesBack = []
     if form != .base64 { change.provider.manglesBytes = true }
   }
 

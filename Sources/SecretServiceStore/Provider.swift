@@ -17,6 +17,8 @@ final class Provider {
   private(set) var end: GLibError?
   /// Whether it was seen to change the bytes of what it stores.
   var manglesBytes = false
+  /// What it was seen to give back as it was stored: plain secrets (`true`), any others (`false`).
+  var givesBack: Set<Bool> = []
   /// Prompts, one at a time.
   private(set) lazy var unlocking = Unlocking(self)
 

@@ -1,6 +1,6 @@
 // What the vault's side is told of the Secret Service without asking: how it is now, and what changed there.
-// Gathers on the bus's thread what comes in one turn, and hands it over in one piece, so that thousands of
-// signals are one visit to the vault's actor.
+// Gathers on the bus's thread what comes within a few milliseconds, and hands it over in one piece, so that
+// thousands of signals are a few visits to the vault's actor.
 
 import GLibLoop
 import VaultCore
@@ -32,7 +32,7 @@ final class ProviderReport {
     state: .unavailable, detail: "the session bus was not asked yet", program: nil)
   private var known: [String: EntryID] = [:]
   private var changes: [StoreChange] = []
-  private var isScheduled = false
+  private var alarm: Timer?
 
   init() {}
 
@@ -151,15 +151,14 @@ final class ProviderReport {
 
   // MARK: Handing over
 
-  /// After what has come in this turn of the loop.
+  /// A moment later, with whatever comes until then.
   private func schedule() {
-    guard !isScheduled else { return }
-    isScheduled = true
-    Task { @GLibActor in handOver() }
+    guard alarm == nil else { return }
+    alarm = Timer(.after(milliseconds: Limits.signalMilliseconds)) { [weak self] in self?.handOver() }
   }
 
   private func handOver() {
-    isScheduled = false
+    alarm = nil
     var seen = Set<StoreChange>()
     let news = changes.filter { change in
       switch change {

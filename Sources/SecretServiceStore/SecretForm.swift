@@ -30,14 +30,15 @@ enum SecretForm: Hashable {
   static func candidates(for secret: Span<UInt8>, manglesBytes: Bool) -> [SecretForm] {
     // What begins like our own mark would be read as Base64.
     if begins(secret, with: mark) { return [.base64] }
-    var plain = true
-    for index in secret.indices where secret[index] >= 0x80 || secret[index] == 0 {
-      plain = false
-      break
-    }
-    if plain { return [.text, .bytes, .base64] }
+    if isPlain(secret) { return [.text, .bytes, .base64] }
     if manglesBytes { return [.base64] }
     return isText(secret) ? [.text, .bytes, .base64] : [.bytes, .text, .base64]
+  }
+
+  /// Whether a secret has only bytes that no provider has been seen to change: no NUL, none of 0x80 and above.
+  static func isPlain(_ secret: Span<UInt8>) -> Bool {
+    for index in secret.indices where secret[index] >= 0x80 || secret[index] == 0 { return false }
+    return true
   }
 
   /// The bytes to store for `secret`.

@@ -130,6 +130,9 @@ public enum Limits {
   public static let searches = 5
   /// Items whose key is remembered by their path, so that signals can be told by key; older ones are forgotten.
   public static let knownItems = 100_000
+  /// Milliseconds in which signals are gathered before they are told: ten times less than the 50 ms in which a
+  /// change must be seen, and enough that 2,000 signals are a few.
+  public static let signalMilliseconds: Int64 = 5
   /// Milliseconds between tries to reach a bus that is away, while nobody asks: the first, and the longest.
   public static let busRetryMilliseconds: ClosedRange<Int64> = 500...30_000
 

@@ -102,6 +102,7 @@ public final class TestBus: @unchecked Sendable {
   /// Puts a real gnome-keyring in the place of the fake provider, unlocked and empty.
   public func startKeyring(fresh: Bool = true) throws {
     if fresh { try? FileManager.default.removeItem(atPath: folder + "/home/.local") }
+    stopKeyring()
     fake.tell("release")
     let keyring = try Child("\(supportFolder)/secret-service-provider", [], folder)
     guard keyring.readLine() == "READY" else { throw TestBusError(text: "no gnome-keyring") }
@@ -112,6 +113,43 @@ public final class TestBus: @unchecked Sendable {
   public func stopKeyring() {
     keyring?.stop()
     keyring = nil
+  }
+
+  /// Kills the real gnome-keyring, as it is.
+  public func killKeyring() {
+    let owner = call(
+      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.GetConnectionUnixProcessID")
+    if let pid = Int32(owner.filter(\.isNumber).dropFirst(2)), pid > 1 { kill(pid, SIGKILL) }
+    stopKeyring()
+  }
+
+  /// Locks the collection that the real gnome-keyring has.
+  public func lockKeyring() throws {
+    _ = try run(
+      "gdbus",
+      [
+        "call", "--session", "--dest", "org.freedesktop.secrets", "--object-path", "/org/freedesktop/secrets",
+        "--method", "org.freedesktop.Secret.Service.Lock", "['/org/freedesktop/secrets/collection/login']",
+      ])
+  }
+
+  /// Starts gnome-keyring with the collection that it had, and without a password to open it.
+  public func startLockedKeyring() throws {
+    stopKeyring()
+    keyring = try Child(
+      "gnome-keyring-daemon",
+      ["--foreground", "--components=secrets", "--control-directory=\(folder)/run/keyring"], folder)
+    while !call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.NameHasOwner")
+      .contains("true")
+    {}
+  }
+
+  private func call(_ name: String, _ path: String, _ method: String) -> String {
+    let arguments = [
+      "call", "--session", "--dest", name, "--object-path", path, "--method", method,
+      "org.freedesktop.secrets",
+    ]
+    return (try? run("gdbus", arguments).0) ?? ""
   }
 
   /// Runs a command on the bus and returns what it prints, and its status.

@@ -1,0 +1,131 @@
+// What the store tells by itself: changes by other programs, locks, and the coming and going of providers.
+
+import SecretServiceStore
+import TestBus
+import Testing
+import VaultCore
+import VaultModel
+
+@Suite struct ChangeTests {
+  @Test("an item of another program is told by its key, as it comes, changes and goes")
+  func items() async throws {
+    try await withStore { test, bus in
+      let changes = Changes(of: test)
+      await test.store.start()
+      let path = bus.fake.add(["namespace": "Told", "name": "key"], "theirs")
+      try await changes.wait(for: .itemChanged(id("Told.key")))
+      bus.fake.tell("delete", ["path": path])
+      try await changes.wait(for: .itemDeleted(id("Told.key")))
+    }
+  }
+
+  @Test("an item that was there before we were is known by its key when it goes")
+  func learned() async throws {
+    try await withStore { test, bus in
+      let path = bus.fake.add(["namespace": "Told", "name": "before", "account": "a"], "theirs")
+      let changes = Changes(of: test)
+      await test.store.start()
+      while bus.fake.count("searches") == 0 { await Task.yield() }
+      _ = try await test.store.list(nil, test.patience())
+      bus.fake.tell("delete", ["path": path])
+      try await changes.wait(for: .itemDeleted(id("Told.before", "a")))
+    }
+  }
+
+  @Test("one of several items goes: the key is changed, not deleted")
+  func oneOfTwo() async throws {
+    try await withStore { test, bus in
+      let changes = Changes(of: test)
+      await test.store.start()
+      let attributes = ["namespace": "Told", "name": "twice", "account": ""]
+      bus.fake.add(attributes, "one")
+      let path = bus.fake.add(attributes, "two")
+      _ = try await test.store.list(nil, test.patience())
+      bus.fake.tell("delete", ["path": path])
+      bus.fake.tell("lock")
+      try await changes.wait(for: .locked)
+      #expect(try !changes.seen.contains(.itemDeleted(id("Told.twice"))))
+    }
+  }
+
+  @Test("what we do ourselves is no news")
+  func ours() async throws {
+    try await withStore { test, bus in
+      let changes = Changes(of: test)
+      let key = try id("Told.ours")
+      for round in 0..<5 { try await test.set(key, "\(round)") }
+      _ = try await test.clear(key)
+      bus.fake.tell("lock")
+      try await changes.wait(for: .locked)
+      #expect(!changes.seen.contains(.itemChanged(key)))
+      #expect(!changes.seen.contains(.itemDeleted(key)))
+    }
+  }
+
+  @Test("locks and unlocks are told, the status follows, and a thousand items make no flood")
+  func locks() async throws {
+    try await withStore { test, bus in
+      bus.fake.tell("add-many", ["count": 1_000])
+      let changes = Changes(of: test)
+      await test.store.start()
+      try await changes.wait(for: .available)
+      bus.fake.tell("lock")
+      try await changes.wait(for: .locked)
+      #expect(test.store.status.state == .locked)
+      bus.fake.tell("unlock")
+      try await changes.wait(for: .unlocked)
+      #expect(test.store.status.state == .available)
+      #expect(changes.deliveries < 200)
+    }
+  }
+
+  @Test("a provider that goes and comes, and a bus, are told without a request")
+  func providers() async throws {
+    try await withStore { test, bus in
+      let changes = Changes(of: test)
+      await test.store.start()
+      try await changes.wait(for: .available)
+      bus.fake.tell("release")
+      try await changes.wait(for: .unavailable)
+      #expect(test.store.status.detail.contains("gnome-keyring"))
+      bus.fake.tell("acquire")
+      try await changes.wait(for: .available)
+      bus.stopBus()
+      try await changes.wait(for: .unavailable)
+      try bus.startBus()
+      try await changes.wait(for: .available)
+      #expect(test.store.provider == "python3")
+    }
+  }
+}
+
+/// The changes that a store told.
+@VaultActor
+private final class Changes {
+  private(set) var seen: [StoreChange] = []
+  private(set) var deliveries = 0
+  private var waiting: (StoreChange, CheckedContinuation<Void, Never>)?
+
+  init(of test: StoreUnderTest) {
+    test.store.onChange = { [weak self] changes in self?.take(changes) }
+  }
+
+  /// Waits until it is told, and forgets what was told up to it.
+  func wait(for change: StoreChange) async throws {
+    if let index = seen.firstIndex(of: change) {
+      seen.removeSubrange(...index)
+      return
+    }
+    await withCheckedContinuation { waiting = (change, $0) }
+    if let index = seen.firstIndex(of: change) { seen.removeSubrange(...index) }
+  }
+
+  private func take(_ changes: [StoreChange]) {
+    deliveries += 1
+    seen += changes
+    if let (change, continuation) = waiting, seen.contains(change) {
+      waiting = nil
+      continuation.resume()
+    }
+  }
+}
