@@ -73,6 +73,7 @@ let package = Package(
       "vaultd",
       imports: [
         "VaultDaemon", "VaultCore", "SecretServiceStore", "StateStore", "FileStore", "Database", "GLibLoop",
+        "VaultModel",
       ]),
     program("vault", imports: ["VaultClient", "VaultWire", "CLinux"]),
 

@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -93,6 +95,23 @@ ptrdiff_t clinux_write_without_blocking(int descriptor, const void *bytes, size_
   ssize_t written = write(descriptor, bytes, count < PIPE_BUF ? count : PIPE_BUF);
   return written >= 0 ? written : -errno;
 }
+
+static int drop_unwritten(struct dl_phdr_info *object, size_t size, void *unused) {
+  (void)size;
+  (void)unused;
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+    // Only what is never written: what was written to a private mapping would be lost.
+    if (part->p_type != PT_LOAD || (part->p_flags & PF_W)) continue;
+    uintptr_t start = (object->dlpi_addr + part->p_vaddr) & ~(page - 1);
+    uintptr_t end = (object->dlpi_addr + part->p_vaddr + part->p_filesz) & ~(page - 1);
+    if (end > start) madvise((void *)start, end - start, MADV_DONTNEED);
+  }
+  return 0;
+}
+
+void clinux_drop_code(void) { dl_iterate_phdr(drop_unwritten, NULL); }
 
 const char *clinux_error_text(int error) {
   const char *text = strerrordesc_np(error);

@@ -157,6 +157,8 @@ public final class Daemon {
     journal.note(
       .info, "vaultd \(productVersion) serves \(listener.path), store \(settings.store.flag)")
     manager.notify("READY=1", "STATUS=Serving \(listener.path)")
+    // A daemon waits most of the time, and most of its code was for starting.
+    loop.alarms.set(clock.boot.advanced(by: Limits.startCodeMilliseconds)) { clinux_drop_code() }
     noteConnections()
   }
 

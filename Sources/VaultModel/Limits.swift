@@ -71,6 +71,8 @@ public enum Limits {
   /// Milliseconds that the vault file may take to open before the daemon serves without it: within what the command
   /// waits for a daemon that it started.
   public static let startMilliseconds: Int64 = 3_000
+  /// Milliseconds after which the code that only starts the daemon is given back.
+  public static let startCodeMilliseconds: Int64 = 1_000
   /// Milliseconds that the stores may take to end what they have open.
   public static let closeMilliseconds: Int64 = 3_000
   /// Milliseconds for which a daemon that starts waits for one that is about to end: within what the command waits.

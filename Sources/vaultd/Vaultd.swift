@@ -9,6 +9,7 @@ import SecretServiceStore
 import StateStore
 import VaultCore
 import VaultDaemon
+import VaultModel
 
 /// Runs the daemon on the calling thread, which must be the main one, and ends the process.
 func runVaultd() -> Never {
@@ -52,8 +53,9 @@ private func makeService(_ settings: Settings, _ clock: any Clock) -> Service {
   return Service(
     vault: vault,
     start: {
-      // A bus that is slow or absent is no reason to wait with tokens of the file.
-      Task { await secretService.start() }
+      // A bus that is slow or absent is no reason to wait with tokens of the file. One that is not asked for anything
+      // is not watched either.
+      if settings.store != .file { Task { await secretService.start() } }
       await vault.start()
     },
     close: {

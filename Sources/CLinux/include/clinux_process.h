@@ -46,6 +46,10 @@ int clinux_signals_next(int signals);
 /// -EAGAIN where that would block. Leaves the descriptor's flags alone.
 ptrdiff_t clinux_write_without_blocking(int descriptor, const void *bytes, size_t count);
 
+/// Gives back the memory of code and constants, of this program and of its libraries. What is needed again is read
+/// again, from the page cache.
+void clinux_drop_code(void);
+
 /// What an error number means, in English; never NULL.
 const char *clinux_error_text(int error);
 
