@@ -120,10 +120,7 @@ final class SecretServiceClient {
     ) { [weak self] signal in
       self?.ownerChanged(to: signal.parameters[2]?.string ?? "")
     }
-    let owner = try? await bus.call(
-      Self.driver, Self.driverPath, Self.driver, "GetNameOwner", .tuple([.string(Self.name)]), reply: "(s)",
-      by: .after(milliseconds: Int64(Limits.timeout) * 1_000))
-    if let owner = owner?[0]?.string, !owner.isEmpty {
+    if let owner = try? await nameOwner(on: bus, by: .after(milliseconds: Int64(Limits.timeout) * 1_000)) {
       adopt(owner, on: bus)
     } else if provider == nil {
       await nobodyHasTheName(on: bus)
@@ -160,20 +157,28 @@ final class SecretServiceClient {
 
   private func start(on bus: BusConnection) async -> Result<Provider, Trouble> {
     defer { starting = nil }
+    // The bus has limits of its own for this, and those who wait have theirs.
+    let patience = Deadline.after(milliseconds: .max)
     do throws(GLibError) {
-      let patience = Deadline.after(milliseconds: .max)
+      // Asked first: where there is nothing to start, StartServiceByName fails also for a name that has an owner.
+      if let owner = try? await nameOwner(on: bus, by: patience) { return .success(adopt(owner, on: bus)) }
       _ = try await bus.call(
         Self.driver, Self.driverPath, Self.driver, "StartServiceByName",
         .tuple([.string(Self.name), .uint32(0)]), reply: "(u)", by: patience)
-      let owner = try await bus.call(
-        Self.driver, Self.driverPath, Self.driver, "GetNameOwner", .tuple([.string(Self.name)]), reply: "(s)",
-        by: patience)
-      return .success(adopt(owner[0]?.string ?? "", on: bus))
+      return .success(adopt(try await nameOwner(on: bus, by: patience), on: bus))
     } catch {
       let trouble: Trouble = error.isConnectionLost ? .gone(error) : .noProvider(error)
       report.unavailable(trouble)
       return .failure(trouble)
     }
+  }
+
+  /// The unique name of whoever has the name.
+  private func nameOwner(on bus: BusConnection, by deadline: Deadline) async throws(GLibError) -> String {
+    let answer = try await bus.call(
+      Self.driver, Self.driverPath, Self.driver, "GetNameOwner", .tuple([.string(Self.name)]), reply: "(s)",
+      by: deadline)
+    return answer[0]?.string ?? ""
   }
 
   private func ownerChanged(to owner: String) {

@@ -35,6 +35,7 @@ import VaultModel
       bus.fake.set("prompt", "never")
       bus.fake.tell("lock")
       let quiet = test.patience(interactive: false)
+      while test.store.status.state != .locked { await Task.yield() }
       for _ in 0..<3 { #expect(await test.failure { try await test.get(key, quiet) }?.outcome == .locked) }
       #expect(bus.fake.count("prompts") == 0)
       #expect(bus.fake.count("unlocks") == 1)
