@@ -34,10 +34,10 @@ extension Blueprint {
       "CREATE TABLE state (id INTEGER PRIMARY KEY, sealed BLOB NOT NULL)",
       """
       CREATE TABLE record (
-        id BLOB NOT NULL UNIQUE,
+        id INTEGER PRIMARY KEY,
         version INTEGER NOT NULL,
         marks INTEGER NOT NULL,
-        namespace BLOB NOT NULL,
+        namespace INTEGER NOT NULL,
         entry BLOB NOT NULL,
         secret BLOB NOT NULL
       )

@@ -148,27 +148,32 @@ public final class FileStore: VaultFile {
 
   public func list(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry] {
     var entries: [Entry] = []
-    var last: Int64 = 0
-    while let next = try listSome(namespace, after: last, &entries) {
-      last = next
+    var first: Int64? = .min
+    while let start = first {
+      first = try listSome(namespace, from: start, &entries)
       // Other requests have their turn; a list is no snapshot, and each entry of it is as it was when it was read.
       await Task.yield()
     }
     return entries
   }
 
-  /// Adds some entries to a list. Records that fail authentication are not in it: `verify` counts them.
+  /// Adds some entries to a list, from a row on, and gives the row to go on from. Records that fail authentication are not in it: `verify` counts them.
   private func listSome(
-    _ namespace: Namespace?, after last: Int64, _ entries: inout [Entry]
+    _ namespace: Namespace?, from first: Int64, _ entries: inout [Entry]
   ) throws(VaultError) -> Int64? {
     let (file, keys, ledger) = try unlocked()
     var unsettled: [RecordID] = []
+    func add(_ entry: Entry?) {
+      // Two namespaces may share an id.
+      guard let entry, namespace == nil || entry.id.key.namespace == namespace else { return }
+      entries.append(entry)
+    }
     let of = try Place.file.judge { () throws(CryptoError) in try namespace.map(keys.id(of:)) }
     let next = try Place.file.judge { () throws(DatabaseFault) in
-      try file.reader.forEachRow(of: of, after: last, count: Limits.rowsListedAtOnce) { name, sealed in
+      try file.reader.forEachRow(of: of, from: first, count: Limits.rowsListedAtOnce) { name, sealed in
         guard let name, !name.standing.marks.contains(.tombstone) else { return }
         if ledger.belief(name.id).allows(name.standing) {
-          if let entry = keys.openEntry(sealed, name) { entries.append(entry) }
+          add(keys.openEntry(sealed, name))
         } else {
           unsettled.append(name.id)
         }
@@ -176,7 +181,7 @@ public final class FileStore: VaultFile {
     }
     for id in unsettled {
       let entry = try? row(id, "a record") { name, sealed, _ in keys.openEntry(sealed, name) }
-      if let entry = entry.flatMap({ $0 }) { entries.append(entry) }
+      add(entry.flatMap { $0 })
     }
     return next
   }

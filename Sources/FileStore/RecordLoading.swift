@@ -81,10 +81,8 @@ extension RecordTables {
   ) -> (names: [(RecordID, Standing)], wasWhole: Bool) {
     var names: [(RecordID, Standing)] = []
     func take(_ row: borrowing Statement) {
-      guard let id = row.withBlob(0, { RecordID($0) }),
-        let standing = Standing(version: row.integer(1), marks: row.integer(2))
-      else { return }
-      names.append((id, standing))
+      guard let standing = Standing(version: row.integer(1), marks: row.integer(2)) else { return }
+      names.append((RecordID(row: row.integer(0)), standing))
     }
     do throws(DatabaseFault) {
       let all = try connection.prepare("SELECT id, version, marks FROM record")
@@ -92,11 +90,11 @@ extension RecordTables {
       return (names, true)
     } catch {
       names = []
-      guard let ids = try? connection.prepare("SELECT id FROM record INDEXED BY sqlite_autoindex_record_1"),
+      guard let ids = try? connection.prepare("SELECT id FROM record INDEXED BY record_namespace"),
         let one = try? connection.prepare("SELECT id, version, marks FROM record WHERE id = ?")
       else { return ([], false) }
       while (try? ids.step()) == true {
-        guard (try? one.bind(.blob(ids.blob(0)))) != nil, (try? one.step()) == true else { continue }
+        guard (try? one.bind(.integer(ids.integer(0)))) != nil, (try? one.step()) == true else { continue }
         take(one)
         one.reset()
       }
@@ -135,11 +133,11 @@ extension RecordTables {
     _ bucket: Int, _ keys: VaultKeys, _ connection: borrowing Connection
   ) throws(CryptoError) -> ([Row], [Row]) {
     var (all, authentic): ([Row], [Row]) = ([], [])
-    let (first, next) = RecordID.range(ofBucket: bucket)
+    let range = RecordID.rows(ofBucket: bucket)
     guard
       let rows = try? connection.prepare(
-        "SELECT id, version, marks, namespace, entry FROM record WHERE id >= ? AND id < ?"),
-      (try? rows.bind(.blob(first), .blob(next))) != nil
+        "SELECT id, version, marks, namespace, entry FROM record WHERE id BETWEEN ? AND ?"),
+      (try? rows.bind(.integer(range.lowerBound), .integer(range.upperBound))) != nil
     else { return ([], []) }
     while (try? rows.step()) == true {
       guard let name = RecordName(rows) else { continue }

@@ -16,11 +16,11 @@ final class RecordReader {
     one = try connection.prepare("SELECT id, version, marks, namespace, entry, secret FROM record WHERE id = ?")
     ofNamespace = try connection.prepare(
       """
-      SELECT id, version, marks, namespace, entry, rowid FROM record
-      WHERE namespace = ?1 AND rowid > ?2 ORDER BY rowid LIMIT ?3
+      SELECT id, version, marks, namespace, entry FROM record
+      WHERE namespace = ?1 AND id >= ?2 ORDER BY id LIMIT ?3
       """)
     all = try connection.prepare(
-      "SELECT id, version, marks, namespace, entry, rowid FROM record WHERE rowid > ?1 ORDER BY rowid LIMIT ?2")
+      "SELECT id, version, marks, namespace, entry FROM record WHERE id >= ?1 ORDER BY id LIMIT ?2")
     counting = try connection.prepare("SELECT count(*) FROM record")
     self.connection = connection
   }
@@ -34,28 +34,27 @@ final class RecordReader {
   func withRow<Result>(
     _ id: RecordID, _ body: (RecordName?, Span<UInt8>, Span<UInt8>) -> Result
   ) throws(DatabaseFault) -> Result? {
-    try one.bind(id.bytes.span, at: 1)
+    try one.bind(id.row, at: 1)
     defer { one.reset() }
     guard try one.step() else { return nil }
     return one.withBlob(4) { entry in one.withBlob(5) { secret in body(RecordName(one), entry, secret) } }
   }
 
-  /// Reads rows in the order in which they were added.
+  /// Reads rows in the order of their ids.
   /// - Parameters:
   ///   - namespace: whose; `nil` for all.
-  ///   - last: the place behind which it begins; 0 for the first.
+  ///   - first: the row to begin with.
   ///   - count: how many at most.
   ///   - body: gets each row's name and sealed entry.
-  /// - Returns: the place of the last row; `nil` where there was none.
+  /// - Returns: the row to go on from; `nil` where there are no more.
   func forEachRow(
-    of namespace: RecordID?, after last: Int64, count: Int, _ body: (RecordName?, Span<UInt8>) -> Void
+    of namespace: RecordID?, from first: Int64, count: Int, _ body: (RecordName?, Span<UInt8>) -> Void
   ) throws(DatabaseFault) -> Int64? {
     guard let namespace else {
-      try all.bind(.integer(last), .integer(Int64(count)))
+      try all.bind(.integer(first), .integer(Int64(count)))
       return try rows(of: all, body)
     }
-    try ofNamespace.bind(.integer(0), .integer(last), .integer(Int64(count)))
-    try ofNamespace.bind(namespace.bytes.span, at: 1)
+    try ofNamespace.bind(.integer(namespace.row), .integer(first), .integer(Int64(count)))
     return try rows(of: ofNamespace, body)
   }
 
@@ -66,9 +65,9 @@ final class RecordReader {
     var last: Int64?
     while try statement.step() {
       statement.withBlob(4) { entry in body(RecordName(statement), entry) }
-      last = statement.integer(5)
+      last = statement.integer(0)
     }
-    return last
+    return last.flatMap { $0 == .max ? nil : $0 + 1 }
   }
 
   /// How many rows there are.
@@ -86,9 +85,7 @@ final class RecordReader {
 extension RecordName {
   /// The name in the first four columns of a row: id, version, marks, namespace. `nil` where they are none.
   init?(_ row: borrowing Statement) {
-    guard let id = row.withBlob(0, { RecordID($0) }), let namespace = row.withBlob(3, { RecordID($0) }),
-      let standing = Standing(version: row.integer(1), marks: row.integer(2))
-    else { return nil }
-    self.init(id: id, namespace: namespace, standing: standing)
+    guard let standing = Standing(version: row.integer(1), marks: row.integer(2)) else { return nil }
+    self.init(id: RecordID(row: row.integer(0)), namespace: RecordID(row: row.integer(3)), standing: standing)
   }
 }

@@ -27,7 +27,7 @@ final class RecordTables: WrittenTables {
     delete = try connection.prepare("DELETE FROM record WHERE id = ?")
     // A version below 0 is believed by nobody; the row waits for its key to be set or cleared.
     setAside = try connection.prepare(
-      "UPDATE record SET version = -version WHERE id >= ? AND id < ? AND version > 0")
+      "UPDATE record SET version = -version WHERE id BETWEEN ? AND ? AND version > 0")
     state = try connection.prepare("UPDATE state SET sealed = ? WHERE id = 1")
     deleteSlot = try connection.prepare("DELETE FROM slot WHERE number = ?")
     watch = FileWatch(.vault, in: folder)
@@ -40,8 +40,8 @@ final class RecordTables: WrittenTables {
     guard let prepared = ledger?.prepare(changes) else { throw .refused(.lockedMeanwhile) }
     do throws(DatabaseFault) {
       for bucket in prepared.setAside {
-        let (first, next) = RecordID.range(ofBucket: bucket)
-        try setAside.run(.blob(first), .blob(next))
+        let rows = RecordID.rows(ofBucket: bucket)
+        try setAside.run(.integer(rows.lowerBound), .integer(rows.upperBound))
       }
       for change in changes { try write(change, connection) }
     } catch {
@@ -58,13 +58,12 @@ final class RecordTables: WrittenTables {
     switch change {
     case .place(let placement):
       guard let row = placement.row else {
-        try delete.bind(placement.id.bytes.span, at: 1)
-        return try delete.run()
+        return try delete.run(.integer(placement.id.row))
       }
-      try put.bind(row.name.id.bytes.span, at: 1)
+      try put.bind(row.name.id.row, at: 1)
       try put.bind(row.name.standing.version, at: 2)
       try put.bind(Int64(row.name.standing.marks.rawValue), at: 3)
-      try put.bind(row.name.namespace.bytes.span, at: 4)
+      try put.bind(row.name.namespace.row, at: 4)
       try put.bind(row.entry.span, at: 5)
       try put.bind(row.secret.span, at: 6)
       try put.run()

@@ -64,7 +64,7 @@ final class VaultKeys: Sendable {
 
   /// The multiplier of an id in the sums over the set.
   func multiplier(of id: RecordID) throws(CryptoError) -> FieldElement {
-    let code = try set.code(of: id.bytes.span)
+    let code = try set.code { message in message.add(id.bits) }
     return code.withBytes { bytes in
       FieldElement(reducing: UInt128(bytes.number(at: 0)) << 64 | UInt128(bytes.number(at: 8)))
     }
@@ -123,16 +123,15 @@ final class VaultKeys: Sendable {
   }
 
   /// What both parts are bound to: so no record can be moved, renamed, mixed or aged.
-  private func associated(_ part: Part, _ record: RecordName) -> InlineArray<58, UInt8> {
-    let (id, namespace) = (record.id.bytes, record.namespace.bytes)
-    let version = UInt64(record.standing.version)
+  private func associated(_ part: Part, _ record: RecordName) -> InlineArray<42, UInt8> {
+    let numbers = (record.id.bits, record.namespace.bits, UInt64(record.standing.version))
     return InlineArray { place in
       switch place {
       case 0: part.rawValue
       case 1..<17: vault.bytes[place - 1]
-      case 17..<33: id[place - 17]
-      case 33..<49: namespace[place - 33]
-      case 49..<57: UInt8(truncatingIfNeeded: version >> UInt64(8 * (56 - place)))
+      case 17..<25: UInt8(truncatingIfNeeded: numbers.0 >> UInt64(8 * (24 - place)))
+      case 25..<33: UInt8(truncatingIfNeeded: numbers.1 >> UInt64(8 * (32 - place)))
+      case 33..<41: UInt8(truncatingIfNeeded: numbers.2 >> UInt64(8 * (40 - place)))
       default: record.standing.marks.rawValue
       }
     }

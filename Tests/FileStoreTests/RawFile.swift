@@ -8,32 +8,32 @@ import VaultModel
 
 /// A row of the table `record`.
 struct RawRow: Hashable {
-  var id: [UInt8]
+  var id: Int64
   var version: Int64
   var marks: Int64
-  var namespace: [UInt8]
+  var namespace: Int64
   var entry: [UInt8]
   var secret: [UInt8]
 }
 
 extension FileBench {
   /// The id of a key's record. Needs the keys.
-  func recordID(_ key: String) throws -> [UInt8] {
-    let bytes = try store.unlocked().keys.id(of: try id(key)).bytes
-    return bytes.indices.map { bytes[$0] }
-  }
+  func recordID(_ key: String) throws -> Int64 { try store.unlocked().keys.id(of: try id(key)).row }
+
+  /// The bucket that a key's record is summed in.
+  func bucket(_ key: String) throws -> Int { try store.unlocked().keys.id(of: try id(key)).bucket }
 
   /// The row with an id; `nil` where there is none.
-  func row(_ id: [UInt8]) throws -> RawRow? {
+  func row(_ id: Int64) throws -> RawRow? {
     let connection = try Connection(file, .read, layer: .system)
     let statement = try connection.prepare(
       "SELECT id, version, marks, namespace, entry, secret FROM record WHERE id = ?")
-    try statement.bind(.blob(id))
+    try statement.bind(.integer(id))
     defer { statement.reset() }
     guard try statement.step() else { return nil }
     return RawRow(
-      id: statement.blob(0), version: statement.integer(1), marks: statement.integer(2),
-      namespace: statement.blob(3), entry: statement.blob(4), secret: statement.blob(5))
+      id: statement.integer(0), version: statement.integer(1), marks: statement.integer(2),
+      namespace: statement.integer(3), entry: statement.blob(4), secret: statement.blob(5))
   }
 
   /// Puts a row where its id says, in place of what is there.
@@ -45,15 +45,15 @@ extension FileBench {
       ON CONFLICT (id) DO UPDATE SET version = ?2, marks = ?3, namespace = ?4, entry = ?5, secret = ?6
       """
     ).run(
-      .blob(row.id), .integer(row.version), .integer(row.marks), .blob(row.namespace), .blob(row.entry),
+      .integer(row.id), .integer(row.version), .integer(row.marks), .integer(row.namespace), .blob(row.entry),
       .blob(row.secret))
     _ = try connection.emptyLog()
   }
 
   /// Removes a row.
-  func delete(_ id: [UInt8]) throws {
+  func delete(_ id: Int64) throws {
     let connection = try Connection(file, .write, layer: .system)
-    try connection.prepare("DELETE FROM record WHERE id = ?").run(.blob(id))
+    try connection.prepare("DELETE FROM record WHERE id = ?").run(.integer(id))
     _ = try connection.emptyLog()
   }
 
