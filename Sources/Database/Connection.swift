@@ -59,7 +59,6 @@ import CSQLite
       """
       PRAGMA synchronous = FULL;
       PRAGMA secure_delete = ON;
-      PRAGMA wal_autocheckpoint = 0;
       PRAGMA temp_store = MEMORY;
       PRAGMA mmap_size = 0;
       """)

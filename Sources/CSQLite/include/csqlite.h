@@ -30,7 +30,8 @@ int csqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int
 /// Binds a copy of `count` bytes of UTF-8.
 int csqlite_bind_text(sqlite3_stmt *statement, int index, const char *bytes, int count);
 
-/// Keeps `*pages` at the number of pages in the write-ahead log after each commit of this connection.
+/// Keeps `*pages` at the number of pages in the write-ahead log after each commit of this connection, in place of the
+/// checkpoints that SQLite makes by itself. Setting `wal_autocheckpoint` afterwards would undo this.
 void csqlite_count_log_pages(sqlite3 *connection, int *pages);
 
 /// Keeps the write-ahead log and its index when the last connection is closed (SQLITE_FCNTL_PERSIST_WAL).
