@@ -67,6 +67,8 @@ public struct Blueprint: Sendable {
     _ path: String, _ layer: FileLayer, _ fill: (borrowing Connection) throws(DatabaseFault) -> Void
   ) throws(DatabaseFault) {
     let connection = try Connection(path, .write, layer: layer)
+    // Small pages: what a change costs is the pages that it touches, and a record has a few hundred bytes.
+    try connection.execute("PRAGMA page_size = 1024")
     try connection.execute(marks)
     try connection.transaction(failure: { $0 }) { () throws(DatabaseFault) in
       for table in tables { try connection.execute(table) }

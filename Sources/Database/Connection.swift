@@ -61,6 +61,7 @@ import CSQLite
       PRAGMA secure_delete = ON;
       PRAGMA temp_store = MEMORY;
       PRAGMA mmap_size = 0;
+      PRAGMA max_page_count = 16777215;
       """)
     switch access {
     case .read: try execute("PRAGMA query_only = ON; PRAGMA cache_size = -512;")
@@ -119,6 +120,13 @@ import CSQLite
 
   /// Whether the file cannot be written, though it was opened for writing.
   public var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") != 0 }
+
+  /// How many pages the database has.
+  public func pages() throws(DatabaseFault) -> Int {
+    let statement = try prepare("PRAGMA page_count")
+    defer { statement.reset() }
+    return try statement.step() ? Int(statement.integer(0)) : 0
+  }
 
   /// How many pages the write-ahead log had after this connection's last commit.
   public var logPages: Int { unsafe Int(logPageCount.pointee) }

@@ -233,7 +233,7 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
           logHoldsTraces = false
           for one in owed { one.done.resume(returning: nil) }
           owed = []
-        } else if opened.connection.logPages >= Limits.logPages {
+        } else if try isLong(opened.connection) {
           try opened.connection.copyLog()
         }
       } catch {
@@ -241,6 +241,12 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
         for one in owed { one.done.resume(returning: .tracesLeft(error)) }
         owed = []
       }
+    }
+
+    /// A log is copied the less often, the more pages its changes are spread over.
+    private func isLong(_ connection: borrowing Connection) throws(DatabaseFault) -> Bool {
+      guard connection.logPages >= Limits.logPages.lowerBound else { return false }
+      return try connection.logPages >= min(Limits.logPages.upperBound, connection.pages() / 2)
     }
 
     /// A reader holds the log: another program, or the main thread for a few microseconds.
