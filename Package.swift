@@ -49,7 +49,7 @@ let package = Package(
       "VaultWire", imports: ["VaultModel", "SecretMemory", "CJSON"], exclude: ["org.vaultd.Vault.varlink"]),
 
     // The vault.
-    module("VaultCore", imports: ["VaultModel", "SecretMemory", "VaultCrypto"]),
+    module("VaultCore", imports: ["VaultModel", "SecretMemory"]),
 
     // The stores.
     module("GLibLoop", imports: ["CSecret"]),
@@ -59,7 +59,7 @@ let package = Package(
     module("StateStore", imports: ["VaultCore", "Database", "VaultModel"]),
     module(
       "FileStore",
-      imports: ["VaultCore", "VaultCrypto", "Database", "CLinux", "VaultModel", "SecretMemory"]),
+      imports: ["VaultCore", "VaultCrypto", "Database", "VaultModel", "SecretMemory"]),
 
     // Listener, connection, and what the process owes the system.
     module(
