@@ -175,6 +175,31 @@ extension EndToEnd {
       }
     }
 
+    @Test("11: a vault file of a newer version, which nothing is done to")
+    func newer() throws {
+      try ThrowawaySession.with { session in
+        let daemon = try session.daemonWithFile()
+        try session.set("Chat.token", Data("token".utf8))
+        try daemon.stop()
+        // docs/vault-file.md: the format's number, and the checksum over it that needs no key.
+        let program = """
+          import hmac, sqlite3, struct
+          file = sqlite3.connect("\(session.data)/vault.db")
+          vault, = file.execute("SELECT vault FROM header").fetchone()
+          checksum = hmac.digest(b"vault file checksum", struct.pack(">q", 2) + vault, "sha256")[:16]
+          file.execute("UPDATE header SET format = 2, checksum = ?", (checksum,)); file.commit()
+          file.execute("PRAGMA user_version = 2"); file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+          """
+        expectSuccess(try session.command(["/usr/bin/python3", "-c", program]))
+        let before = FileManager.default.contents(atPath: session.data + "/vault.db")
+        _ = try session.daemon("--store", "file")
+        expectFailure(try session.vault("get", "Chat.token"), 11)
+        expectFailure(try session.vault("set", "Chat.token", input: Data("new".utf8)), 11)
+        expectFailure(try session.vault("unlock", "--key-file", session.home + "/vault.key"), 11)
+        #expect(FileManager.default.contents(atPath: session.data + "/vault.db") == before)
+      }
+    }
+
     @Test("2: init over a vault file, and a key file inside the data folder")
     func initialise() throws {
       try StoreUnderTest.file.run { session, _ in

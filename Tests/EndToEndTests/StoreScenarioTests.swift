@@ -211,6 +211,37 @@ extension EndToEnd {
       }
     }
 
+    @Test(
+      "a daemon killed while it writes loses nothing that it acknowledged", arguments: StoreUnderTest.allCases
+    )
+    func killed(store: StoreUnderTest) throws {
+      try store.run { session, first in
+        var daemon = first
+        for round in 0..<(store == .file ? 25 : 8) {
+          let connection = try daemon.connect()
+          var frames = Data()
+          for number in 1...100 {
+            frames +=
+              Data(
+                #"{"method":"org.vaultd.Vault.Set","parameters":{"key":"Killed.k","secret":"\#(round * 1000 + number)"}}"#
+                  .utf8) + [0]
+          }
+          connection.send(frames)
+          var acknowledged = 0
+          while acknowledged < 1 + round * 37 % 90, try connection.answer()?.error == nil {
+            acknowledged += 1
+          }
+          daemon.kill(SIGKILL)
+          // What had been answered before the end is in the socket still.
+          while let answer = try connection.answer() { if answer.error == nil { acknowledged += 1 } }
+          try daemon.wait()
+          daemon = try session.daemon("--store", store == .file ? "file" : "secret-service")
+          let value = try session.get("Killed.k").flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? round * 1000
+          #expect((round * 1000 + acknowledged...round * 1000 + 100).contains(value), "\(acknowledged)")
+        }
+      }
+    }
+
     @Test("tokens survive the end of the daemon, also by SIGKILL", arguments: StoreUnderTest.allCases)
     func restart(store: StoreUnderTest) throws {
       try store.run { session, daemon in

@@ -159,6 +159,40 @@ extension EndToEnd {
       }
     }
 
+    @Test("without the variables of a session command and daemon find the user's runtime folder and bus")
+    func noVariables() throws {
+      try UserSession.with(keyring: "unlocked") { session in
+        let bare = ["env", "-i", "HOME=" + session.home, "PATH=/usr/bin:/bin"]
+        // The first one starts a daemon, in the same environment.
+        let set = try session.command(
+          bare + [session.programs + "/vault", "set", key, "--json"], input: Data("tok".utf8))
+        #expect(set.status == 0, "\(set.errors)")
+        #expect(set.json["store"] as? String == "secret_service")
+        #expect(try session.vault("get", key).text == "tok")
+        #expect(try session.command(["test", "-S", session.socket]).status == 0)
+      }
+    }
+
+    @Test("a daemon that may lock no memory serves all the same, and says so once")
+    func noMemoryLock() throws {
+      try UserSession.with(keyring: "none") { session in
+        let folder = session.runtime + "/systemd/user/vaultd.service.d"
+        expectSuccess(try session.command(["install", "-d", folder]))
+        expectSuccess(
+          try session.command(
+            ["tee", folder + "/limit.conf"], input: Data("[Service]\nLimitMEMLOCK=0\n".utf8)))
+        try session.systemctl("daemon-reload")
+        try session.systemctl("start", "vaultd.socket")
+        expectSuccess(try session.vault("init", "--key-file", session.home + "/vault.key"))
+        expectSuccess(try session.vault("set", key, input: Data("tok".utf8)))
+        #expect(try session.vault("get", key).text == "tok")
+        let status = try session.vault("status", "--json").json
+        #expect((status["protections"] as? [String: Bool])?.values.contains(false) == true)
+        let warnings = try session.journal().split(separator: "\n").filter { $0.contains("locked memory") }
+        #expect(warnings.count == 1, "\(warnings)")
+      }
+    }
+
     @Test("no core is left of an aborted daemon, and what its end prints holds no secret")
     func abort() throws {
       let marker = "M4RK3R" + UUID().uuidString
