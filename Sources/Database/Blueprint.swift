@@ -1,6 +1,6 @@
-// What one of our database files is, whatever is in it: its name, the number by which `file(1)` and we know it, its
-// format and its tables. Makes such a file, all or nothing, and judges one that is there before SQLite may write to
-// it: a file that is not ours is never touched.
+// What one of our database files is, whatever is in it: its name, the number by which `file(1)` and we know
+// it, its format and its tables. Makes such a file, all or nothing, and judges one that is there before
+// SQLite may write to it: a file that is not ours is never touched.
 
 import VaultModel
 
@@ -82,7 +82,8 @@ public struct Blueprint: Sendable {
 
   /// Looks at the file before SQLite does. Not while a connection to it is open in this process.
   /// - Returns: `nil` where there is none.
-  /// - Throws: `.damaged` where it is not a database of this application, `.unavailable` where it cannot be read.
+  /// - Throws: `.damaged` where it is not a database of this application, `.unavailable` where it cannot be
+  ///   read.
   public func examine(in folder: DataFolder) throws(VaultError) -> DataFolder.File? {
     let found = try place.judge { () throws(FolderFault) -> (DataFolder.File, [UInt8])? in
       guard let file = try folder.examine(name) else { return nil }
@@ -142,8 +143,8 @@ public struct Blueprint: Sendable {
   }
 }
 
-/// Watches that the files which a writer has open are still the ones that their names lead to, and that it may write
-/// to them: what is written to a file that was moved away is lost.
+/// Watches that the files which a writer has open are still the ones that their names lead to, and that it
+/// may write to them: what is written to a file that was moved away is lost.
 public struct FileWatch: Sendable {
   private let folder: DataFolder
   private let place: Place

@@ -1,6 +1,6 @@
-// The owner of one connection to one database file, with the settings that every connection of ours has. Used by
-// one thread: the main thread reads with one, the file thread writes with another. Knows nothing of what is in the
-// tables.
+// The owner of one connection to one database file, with the settings that every connection of ours has. Used
+// by one thread: the main thread reads with one, the file thread writes with another. Knows nothing of what
+// is in the tables.
 
 import CSQLite
 
@@ -20,8 +20,8 @@ import CSQLite
   /// The database file.
   public let path: String
 
-  /// Opens the file at `path`, which is there: a connection never makes one. The path must be free of symbolic
-  /// links.
+  /// Opens the file at `path`, which is there: a connection never makes one. The path must be free of
+  /// symbolic links.
   /// - Throws: what is wrong with the file, as far as SQLite reads it now.
   public init(_ path: String, _ access: Access, layer: FileLayer) throws(DatabaseFault) {
     let connection = try Connection(opening: path, access, layer)
@@ -131,8 +131,8 @@ import CSQLite
   /// How many pages the write-ahead log had after this connection's last commit.
   public var logPages: Int { unsafe Int(logPageCount.pointee) }
 
-  /// Copies what is in the log into the database file, as far as readers let it, so that the log's space is used
-  /// again.
+  /// Copies what is in the log into the database file, as far as readers let it, so that the log's space is
+  /// used again.
   public func copyLog() throws(DatabaseFault) {
     try check(unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil))
     unsafe logPageCount.pointee = 0

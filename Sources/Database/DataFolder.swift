@@ -1,7 +1,8 @@
-// The folder that the vault file and `state.db` are in: made or tightened to 0700, owned by us, and locked for the
-// daemon's life, so that no two daemons write the same files. Both stores are made from the one folder. It opens no
-// database, and no file in it is ever open to others, not for a moment. What is wrong with the folder is kept and
-// told by every call: a daemon without its folder still serves the Secret Service.
+// The folder that the vault file and `state.db` are in: made or tightened to 0700, owned by us, and locked
+// for the daemon's life, so that no two daemons write the same files. Both stores are made from the one
+// folder. It opens no database, and no file in it is ever open to others, not for a moment. What is wrong
+// with the folder is kept and told by every call: a daemon without its folder still serves the Secret
+// Service.
 
 import CLinux
 import Glibc
@@ -58,8 +59,8 @@ public final class DataFolder: Sendable {
   public var isWritable: Bool {
     var status = stat()
     guard fault == nil, unsafe fstat(descriptor, &status) == 0 else { return false }
-    // The mode too, not only whether the kernel lets us: a folder that its owner made read-only stays as it is,
-    // root's not excepted.
+    // The mode too, not only whether the kernel lets us: a folder that its owner made read-only stays as it
+    // is, root's not excepted.
     return unsafe status.st_mode & S_IWUSR != 0 && faccessat(descriptor, ".", W_OK, AT_EACCESS) == 0
   }
 
@@ -112,8 +113,8 @@ public final class DataFolder: Sendable {
     (try? status(of: name)).flatMap { $0 }.map(Identity.init)
   }
 
-  /// The first bytes of a file, at most `count`. Not while a database connection to it is open in this process: the
-  /// system drops a process's locks on a file when any descriptor of it is closed.
+  /// The first bytes of a file, at most `count`. Not while a database connection to it is open in this
+  /// process: the system drops a process's locks on a file when any descriptor of it is closed.
   public func head(of name: String, _ count: Int) throws(FolderFault) -> [UInt8] {
     let file = unsafe openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard file >= 0 else { throw FolderFault(reason: "\(path)/\(name) cannot be read: \(lastError())") }
@@ -246,8 +247,8 @@ private func resolve(_ descriptor: Int32, _ path: String) throws(FolderFault) ->
 }
 
 /// Takes the lock that one daemon has.
-/// - Returns: the descriptor that holds it, or -1 in a folder that cannot be written and has no lock: nobody writes
-///   there.
+/// - Returns: the descriptor that holds it, or -1 in a folder that cannot be written and has no lock: nobody
+///   writes there.
 private func takeLock(_ folder: Int32, _ path: String) throws(FolderFault) -> Int32 {
   let name = DataFolder.lockName
   var lock = unsafe openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)

@@ -61,8 +61,8 @@ public struct DatabaseFault: Error, Hashable, Sendable {
     }
   }
 
-  /// Whether what was to be committed may be on the disk all the same: it was written, and the system could not
-  /// say that it will stay.
+  /// Whether what was to be committed may be on the disk all the same: it was written, and the system could
+  /// not say that it will stay.
   public var mayHaveCommitted: Bool {
     code == SQLITE_IOERR | (4 << 8)  // SQLITE_IOERR_FSYNC, a macro that Swift cannot read
   }

@@ -1,6 +1,6 @@
-// An entry as bytes, the same in the vault file and in `state.db`: a number for the form, then fields of a tag, a
-// length and a value. A field that a program does not know is passed over; a change that it must know raises the
-// form's number. docs/vault-file.md says the same for readers in other languages. Holds no secret.
+// An entry as bytes, the same in the vault file and in `state.db`: a number for the form, then fields of a
+// tag, a length and a value. A field that a program does not know is passed over; a change that it must know
+// raises the form's number. docs/vault-file.md says the same for readers in other languages. Holds no secret.
 
 import VaultModel
 
@@ -48,10 +48,9 @@ public enum EntryForm {
     return writer.bytes
   }
 
-  /// The entry that `bytes` are.
-  /// - Parameters:
-  ///   - store: the store that it is in.
-  ///   - id: whose it must be, where that is known; anybody's else.
+  /// The entry that `bytes` are, in the store that it is in. Where `id` says whose it must be, it is that one's.
+  /// - Throws: where they are none, or another's.
+  /// - Returns: the entry.
   public static func entry(
     _ bytes: Span<UInt8>, in store: StoreName, of id: EntryID? = nil
   ) throws(EntryFormError) -> Entry {

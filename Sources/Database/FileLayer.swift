@@ -1,5 +1,6 @@
-// The file layer (SQLite's VFS) that every database of ours is opened through: the system's own, with page gaps
-// zeroed on their way to the file and logs synced when they were cut. Tests put a layer that fails beneath it.
+// The file layer (SQLite's VFS) that every database of ours is opened through: the system's own, with page
+// gaps zeroed on their way to the file and logs synced when they were cut. Tests put a layer that fails
+// beneath it.
 
 import CSQLite
 import Synchronization

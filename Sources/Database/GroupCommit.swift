@@ -1,6 +1,6 @@
-// The file thread: the one writer of a database. It takes the changes that came in while the last commit was on its
-// way to the disk and commits them in one transaction; each is acknowledged after it. Stands behind both stores that
-// are files. What a change means is known to the store's tables alone.
+// The file thread: the one writer of a database. It takes the changes that came in while the last commit was
+// on its way to the disk and commits them in one transaction; each is acknowledged after it. Stands behind
+// both stores that are files. What a change means is known to the store's tables alone.
 
 import CLinux
 import Synchronization
@@ -24,7 +24,8 @@ extension CommitFailure: Fault {
     case .tracesLeft(let fault):
       .unavailable(
         store: place,
-        reason: "it was removed, but what it was, encrypted, may still be in \(fault.path)-wal (\(fault.text)); "
+        reason:
+          "it was removed, but what it was, encrypted, may still be in \(fault.path)-wal (\(fault.text)); "
           + "that is tried again with the next change")
     }
   }
@@ -72,8 +73,7 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
   private let waiting = Mutex(Line())
 
   /// A writer that opens its file with `open` when it is first needed, and again after that failed or gave a
-  /// connection that can only read.
-  /// - Parameter name: of the thread; at most 15 bytes.
+  /// connection that can only read. The name is the thread's, at most 15 bytes.
   public init(name: StaticString, open: @escaping @Sendable () throws(CommitFailure) -> Opened) {
     thread = WorkThread(name: name) { Desk(open: open) }
   }
@@ -222,8 +222,8 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
       }
     }
 
-    /// Empties the log where it may hold what was removed; else copies it into the file now and then. Whoever waits
-    /// for a commit has been told by now.
+    /// Empties the log where it may hold what was removed; else copies it into the file now and then. Whoever
+    /// waits for a commit has been told by now.
     private mutating func tendLog() {
       guard let opened else { return }
       do throws(DatabaseFault) {

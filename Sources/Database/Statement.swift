@@ -1,5 +1,6 @@
-// The owner of one prepared statement: values go in by number from 1, come out by number from 0. Used again and
-// again by the thread of its connection. Values that are bound are copied by SQLite; none of ours is a secret.
+// The owner of one prepared statement: values go in by number from 1, come out by number from 0. Used again
+// and again by the thread of its connection. Values that are bound are copied by SQLite; none of ours is a
+// secret.
 
 import CSQLite
 
@@ -51,8 +52,8 @@ import CSQLite
     }
   }
 
-  /// Sets parameter `place` to a blob. The statement must have been reset since its last step, as it is after `run`
-  /// and after a `step` that found no row.
+  /// Sets parameter `place` to a blob. The statement must have been reset since its last step, as it is after
+  /// `run` and after a `step` that found no row.
   public func bind(_ bytes: Span<UInt8>, at place: Int32) throws(DatabaseFault) {
     let code = unsafe bytes.withUnsafeBytes { bytes in
       unsafe csqlite_bind_blob(handle, place, bytes.baseAddress, Int32(bytes.count))

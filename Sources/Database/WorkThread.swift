@@ -1,19 +1,20 @@
-// A thread for work that blocks: SQLite's writes, scrypt. Work is done in the order in which it came, one piece at a
-// time, and what the thread works with is made and kept by it alone. Swift's own pool has no thread that may wait.
+// A thread for work that blocks: SQLite's writes, scrypt. Work is done in the order in which it came, one
+// piece at a time, and what the thread works with is made and kept by it alone. Swift's own pool has no
+// thread that may wait.
 
 import CLinux
 import Synchronization
 
-/// A thread with a queue of work, and a resident that only its work can reach. Ends when its owner lets go of it,
-/// after the work that was queued by then.
+/// A thread with a queue of work, and a resident that only its work can reach. Ends when its owner lets go of
+/// it, after the work that was queued by then.
 public final class WorkThread<Resident: ~Copyable>: Sendable {
   /// A piece of work.
   public typealias Work = @Sendable (inout Resident) -> Void
 
   private let queue: WorkQueue<Resident>
 
-  /// Starts a thread whose resident `make` makes, on the thread.
-  /// - Parameter name: what the system's tools show; at most 15 bytes.
+  /// Starts a thread whose resident `make` makes, on the thread. The name, at most 15 bytes, is what the
+  /// system's tools show.
   public init(name: StaticString, make: @escaping @Sendable () -> Resident) {
     let queue = WorkQueue<Resident>()
     self.queue = queue
@@ -44,8 +45,8 @@ public final class WorkThread<Resident: ~Copyable>: Sendable {
     queue.add(work)
   }
 
-  /// Lets the thread end after what is queued, and waits until it has let go of its resident. No work may be added
-  /// after that.
+  /// Lets the thread end after what is queued, and waits until it has let go of its resident. No work may be
+  /// added after that.
   nonisolated(nonsending) public func end() async {
     await withCheckedContinuation { done in queue.close(done) }
   }

@@ -1,6 +1,7 @@
-// Finds out which record was changed, where a bucket does not add up when the file is opened. The sums are linear in
-// the versions, with multipliers that nobody knows: so a difference that one record explains has no other explanation
-// but with odds of about 1 in 2^64, and that record alone is damaged. Decides nothing about what is served.
+// Finds out which record was changed, where a bucket does not add up when the file is opened. The sums are
+// linear in the versions, with multipliers that nobody knows: so a difference that one record explains has no
+// other explanation but with odds of about 1 in 2^64, and that record alone is damaged. Decides nothing about
+// what is served.
 
 import VaultModel
 

@@ -1,5 +1,6 @@
-// Numbers and runs of bytes as the vault file writes them: numbers largest byte first, runs behind their length.
-// Used by everything that is sealed, authenticated or checked; docs/vault-file.md is the same for readers elsewhere.
+// Numbers and runs of bytes as the vault file writes them: numbers largest byte first, runs behind their
+// length. Used by everything that is sealed, authenticated or checked; docs/vault-file.md is the same for
+// readers elsewhere.
 
 /// Puts bytes together.
 struct ByteWriter {
@@ -7,7 +8,9 @@ struct ByteWriter {
 
   /// Adds 8 bytes.
   mutating func add(_ number: UInt64) {
-    for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+    for shift in stride(from: 56, through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+    }
   }
 
   /// Adds 8 bytes, two's complement.

@@ -1,5 +1,5 @@
-// Checksums that need no key, over the header and the slots: a slot that was damaged is never taken for one that a
-// passphrase does not open. They keep nobody from changing anything; what is sealed does.
+// Checksums that need no key, over the header and the slots: a slot that was damaged is never taken for one
+// that a passphrase does not open. They keep nobody from changing anything; what is sealed does.
 
 import SecretMemory
 import VaultCrypto

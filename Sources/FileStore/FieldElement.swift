@@ -1,6 +1,6 @@
-// Whole numbers modulo the prime 2^127 − 1: what the sums over the set of records are counted in. Beside the way of a
-// request; `SetState` says what is summed and why. Not constant in time: it works on values that are public to whoever
-// can time it, times secret ones that never leave the process.
+// Whole numbers modulo the prime 2^127 − 1: what the sums over the set of records are counted in. Beside the
+// way of a request; `SetState` says what is summed and why. Not constant in time: it works on values that are
+// public to whoever can time it, times secret ones that never leave the process.
 
 /// A number modulo 2^127 − 1.
 struct FieldElement: Hashable, Sendable {

@@ -1,6 +1,6 @@
-// How the vault file is made, opened and given other slots. Passphrases go through scrypt on a thread of its own; the
-// data key comes back from there, and with it the file thread reads what there is. A wrong key, a damaged slot and a
-// newer format stay three outcomes.
+// How the vault file is made, opened and given other slots. Passphrases go through scrypt on a thread of its
+// own; the data key comes back from there, and with it the file thread reads what there is. A wrong key, a
+// damaged slot and a newer format stay three outcomes.
 
 import Database
 import SecretMemory
@@ -17,7 +17,8 @@ extension FileStore {
     case .absent: break
     case .refused(let error) where error.outcome == .unavailable: throw error
     case .refused, .locked, .unlocked:
-      throw .invalidArgument(argument: "vault", reason: "there is a vault file already: \(path); nothing was changed")
+      throw .invalidArgument(
+        argument: "vault", reason: "there is a vault file already: \(path); nothing was changed")
     }
     try Place.file.judge { () throws(FolderFault) in try folder.checkWritable() }
 
@@ -104,7 +105,9 @@ extension FileStore {
     }
     switch outcome {
     case .failure(let error):
-      if case .locked(let present) = condition, present === file, error.outcome == .damaged { condition = .refused(error) }
+      if case .locked(let present) = condition, present === file, error.outcome == .damaged {
+        condition = .refused(error)
+      }
       throw error
     case .success(let ledger):
       guard era == self.era, let keys = ledger.keys else {
@@ -115,7 +118,9 @@ extension FileStore {
         if !isUnlocked { ledger.close() }
         throw .damaged(
           store: .file,
-          reason: "slot \(row.slot.number) of \(path) is not one that was added to it; use another, or restore the file")
+          reason:
+            "slot \(row.slot.number) of \(path) is not one that was added to it; use another, or restore the file"
+        )
       }
       condition = .unlocked(file, keys, ledger)
     }
@@ -142,7 +147,8 @@ extension FileStore {
 
   private var damagedSlots: VaultError {
     .damaged(
-      store: .file, reason: "a slot of \(path) is damaged, and no other opens with this; restore the file from a backup")
+      store: .file,
+      reason: "a slot of \(path) is damaged, and no other opens with this; restore the file from a backup")
   }
 
   private func firstSlot(
@@ -200,7 +206,8 @@ extension FileStore {
   public func addSlot(_ key: SlotKey) async throws(VaultError) -> Slot {
     let (file, keys, ledger) = try unlocked()
     guard file.slots.count < Limits.slots else {
-      throw .invalidArgument(argument: "slot", reason: "a vault file has at most \(Limits.slots) slots: remove one")
+      throw .invalidArgument(
+        argument: "slot", reason: "a vault file has at most \(Limits.slots) slots: remove one")
     }
     try Place.file.judge { () throws(FolderFault) in try folder.checkWritable() }
     let (kind, detail, secret, keyFile) = try newSlotKey(key)
@@ -228,7 +235,8 @@ extension FileStore {
     let marks = ledger.state.slots
     guard file.soundSlots.contains(where: { $0.slot.number != number && marks.contains($0.mark) }) else {
       throw .invalidArgument(
-        argument: "slot", reason: "slot \(number) is the last: without it nothing could ever open the file; add one first")
+        argument: "slot",
+        reason: "slot \(number) is the last: without it nothing could ever open the file; add one first")
     }
     try await change(file, .removeSlot(number))
   }
@@ -243,7 +251,9 @@ extension FileStore {
   public func verify() async throws(VaultError) -> Verification {
     let (file, _, _) = try unlocked()
     do throws(CommitFailure) {
-      return try await file.commits.perform { tables, connection throws(CommitFailure) in try tables.verify(connection) }
+      return try await file.commits.perform { tables, connection throws(CommitFailure) in
+        try tables.verify(connection)
+      }
     } catch {
       throw error.outcome(in: .file)
     }

@@ -1,6 +1,7 @@
-// The vault file as a store: the front half on the main thread. It names, seals and opens, asks the ledger what to
-// believe, and leaves writing to the file thread. A token is looked up without a hop. What belongs to slots is in
-// `FileStore+Slots`. Serves nothing that does not authenticate, and touches no file that is not ours.
+// The vault file as a store: the front half on the main thread. It names, seals and opens, asks the ledger
+// what to believe, and leaves writing to the file thread. A token is looked up without a hop. What belongs to
+// slots is in `FileStore+Slots`. Serves nothing that does not authenticate, and touches no file that is not
+// ours.
 
 import Database
 import SecretMemory
@@ -96,7 +97,8 @@ public final class FileStore: VaultFile {
       case .locked: (.locked, path, 0)
       case .unlocked(_, _, let ledger): (.available, path, ledger.numbers.pending)
       }
-    return StoreStatus(store: .file, state: state, detail: detail, entries: recordCount ?? 0, pending: pending)
+    return StoreStatus(
+      store: .file, state: state, detail: detail, entries: recordCount ?? 0, pending: pending)
   }
 
   public var highestVersion: Version {
@@ -139,7 +141,8 @@ public final class FileStore: VaultFile {
     let (_, keys, _) = try unlocked()
     let record = try Place.file.judge { () throws(CryptoError) in try keys.id(of: id) }
     return try row(record, "the record of \(id)") { name, entry, secret in
-      guard let entry = keys.openEntry(entry, name, of: id), let secret = try? keys.open(secret, .secret, of: name),
+      guard let entry = keys.openEntry(entry, name, of: id),
+        let secret = try? keys.open(secret, .secret, of: name),
         secret.count == entry.size
       else { return nil }
       return Token(entry: entry, secret: SharedSecret(secret))
@@ -151,13 +154,15 @@ public final class FileStore: VaultFile {
     var first: Int64? = .min
     while let start = first {
       first = try listSome(namespace, from: start, &entries)
-      // Other requests have their turn; a list is no snapshot, and each entry of it is as it was when it was read.
+      // Other requests have their turn; a list is no snapshot, and each entry of it is as it was when it was
+      // read.
       await Task.yield()
     }
     return entries
   }
 
-  /// Adds some entries to a list, from a row on, and gives the row to go on from. Records that fail authentication are not in it: `verify` counts them.
+  /// Adds some entries to a list, from a row on, and gives the row to go on from. Records that fail
+  /// authentication are not in it: `verify` counts them.
   private func listSome(
     _ namespace: Namespace?, from first: Int64, _ entries: inout [Entry]
   ) throws(VaultError) -> Int64? {
@@ -198,6 +203,7 @@ public final class FileStore: VaultFile {
   ///   - record: its id.
   ///   - what: how an error calls it.
   ///   - open: opens it; `nil` where it fails authentication.
+  /// - Throws: `.damaged` where the file is not as it is believed to be.
   /// - Returns: what `open` gives; `nil` where there is no record.
   private func row<Value>(
     _ record: RecordID, _ what: @autoclosure () -> String,
@@ -207,7 +213,8 @@ public final class FileStore: VaultFile {
     func damaged() -> VaultError {
       ledger.noteDamage()
       return .damaged(
-        store: .file, reason: "\(what()) in \(path) is damaged: set it again, or restore the file from a backup")
+        store: .file,
+        reason: "\(what()) in \(path) is damaged: set it again, or restore the file from a backup")
     }
     while true {
       let belief = ledger.belief(record)

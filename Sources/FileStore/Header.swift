@@ -1,5 +1,6 @@
-// The first thing that is read of a vault file: which format it has and which vault it is. Needs no key. Every format
-// to come keeps this one table, so that an older program can tell a newer file from a damaged one.
+// The first thing that is read of a vault file: which format it has and which vault it is. Needs no key.
+// Every format to come keeps this one table, so that an older program can tell a newer file from a damaged
+// one.
 
 import Database
 import VaultCrypto
@@ -35,7 +36,8 @@ struct Header: Hashable, Sendable {
 
   /// Writes the header of a new file.
   func write(_ connection: borrowing Connection, checksum: [UInt8]) throws(DatabaseFault) {
-    let statement = try connection.prepare("INSERT INTO header (id, format, vault, checksum) VALUES (1, ?, ?, ?)")
+    let statement = try connection.prepare(
+      "INSERT INTO header (id, format, vault, checksum) VALUES (1, ?, ?, ?)")
     try statement.run(.integer(Self.format), .blob(vault.array), .blob(checksum))
   }
 

@@ -1,6 +1,7 @@
-// Key files and credentials: what opens the vault file where nobody is there to type. A key file is ours: 32 random
-// bytes in hexadecimal and a line end, closed to others, outside the data folder. A credential is systemd's: any bytes,
-// in a folder that the unit is told. Read straight into secret memory; never written anywhere but where it was asked for.
+// Key files and credentials: what opens the vault file where nobody is there to type. A key file is ours: 32
+// random bytes in hexadecimal and a line end, closed to others, outside the data folder. A credential is
+// systemd's: any bytes, in a folder that the unit is told. Read straight into secret memory; never written
+// anywhere but where it was asked for.
 
 import Database
 import Glibc
@@ -61,7 +62,9 @@ struct KeyFile: Sendable {
     }
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw failure("cannot be made", errno) }
-    let written = text.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) } }
+    let written = text.withBytes { bytes in
+      unsafe bytes.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
+    }
     let kept = written == text.count && fsync(file) == 0
     let error = errno
     close(file)
@@ -90,7 +93,8 @@ struct KeyFile: Sendable {
     var isKey = true
     let key = try secret(Self.size) { key in
       text.withBytes { text in
-        let digits = text.count == 2 * Self.size || (text.count == 2 * Self.size + 1 && text[text.count - 1] == 0x0A)
+        let digits =
+          text.count == 2 * Self.size || (text.count == 2 * Self.size + 1 && text[text.count - 1] == 0x0A)
         guard digits else { return isKey = false }
         for index in 0..<Self.size {
           guard let high = hexValue(text[2 * index]), let low = hexValue(text[2 * index + 1]) else {
@@ -119,7 +123,8 @@ struct KeyFile: Sendable {
   }
 
   private func failure(_ what: String, _ error: Int32) -> VaultError {
-    .unavailable(store: .file, reason: "the key file \(path) \(what): \(unsafe String(cString: strerror(error)))")
+    .unavailable(
+      store: .file, reason: "the key file \(path) \(what): \(unsafe String(cString: strerror(error)))")
   }
 }
 
@@ -136,20 +141,21 @@ public struct Credential: Sendable {
 
   /// - Throws: `.invalidArgument` for what is no name of a credential.
   init(_ name: String) throws(VaultError) {
-    guard !name.isEmpty, name.utf8.count <= 255, !name.utf8.contains(UInt8(ascii: "/")), name != ".", name != "..",
+    guard !name.isEmpty, name.utf8.count <= 255, !name.utf8.contains(UInt8(ascii: "/")), name != ".",
+      name != "..",
       !name.holdsControl
     else { throw .invalidArgument(argument: "credential", reason: "is no name of a credential") }
     self.name = name
   }
 
-  /// Reads it.
-  /// - Parameter folder: the folder that systemd made; `nil` where the daemon has none.
+  /// Reads it from the folder that systemd made; `nil` where the daemon has none.
   func read(in folder: String?) throws(VaultError) -> SlotSecret {
     func refuse(_ reason: String) -> VaultError {
       .invalidArgument(argument: "credential", reason: "the credential \(name) \(reason)")
     }
     guard let folder else {
-      throw refuse("is not there: vaultd was not started by systemd with credentials (LoadCredentialEncrypted=)")
+      throw refuse(
+        "is not there: vaultd was not started by systemd with credentials (LoadCredentialEncrypted=)")
     }
     switch try readSecret("\(folder)/\(name)", limit: Limits.passphraseBytes) {
     case .read(let bytes, _):
@@ -186,7 +192,9 @@ private func readSecret(_ path: String, limit: Int) throws(VaultError) -> Readin
 }
 
 private func randomSecret(_ count: Int) throws(VaultError) -> SecretBytes {
-  do throws(CryptoError) { return try SecretBytes(random: count) } catch { throw VaultError(error, in: .file) }
+  do throws(CryptoError) { return try SecretBytes(random: count) } catch {
+    throw VaultError(error, in: .file)
+  }
 }
 
 private func secret(

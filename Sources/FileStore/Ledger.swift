@@ -1,7 +1,7 @@
-// What is believed of the records while the file is unlocked: the version of each, kept in memory, since another
-// process can change the file. The main thread asks it before and after it reads a row; the file thread tells it what
-// it is about to commit and how that ended. Nothing is served that is not in here. No I/O, no secret but the keys,
-// which it drops when it is closed.
+// What is believed of the records while the file is unlocked: the version of each, kept in memory, since
+// another process can change the file. The main thread asks it before and after it reads a row; the file
+// thread tells it what it is about to commit and how that ended. Nothing is served that is not in here. No
+// I/O, no secret but the keys, which it drops when it is closed.
 
 import Synchronization
 import VaultCrypto
@@ -80,7 +80,8 @@ final class Ledger: Sendable {
     var numbers = Numbers()
     for standing in standings.values { numbers.add(standing, 1) }
     contents = Mutex(
-      Contents(keys: keys, state: state, standings: standings, blames: blames, numbers: numbers,
+      Contents(
+        keys: keys, state: state, standings: standings, blames: blames, numbers: numbers,
         wasDamaged: wasDamaged))
   }
 
@@ -96,7 +97,8 @@ final class Ledger: Sendable {
       case .changed, nil: break
       }
       return Belief(
-        generation: contents.generation, committed: contents.standings[id], underway: contents.draft?.standings[id],
+        generation: contents.generation, committed: contents.standings[id],
+        underway: contents.draft?.standings[id],
         isDoubted: doubted, missing: missing)
     }
   }
@@ -165,7 +167,8 @@ final class Ledger: Sendable {
             draft.state.doubt(bucket)
           }
           let old = contents.version(before: placement, &draft)
-          draft.state.buckets[bucket].change(placement.multiplier, from: old, to: placement.standing?.version ?? 0)
+          draft.state.buckets[bucket].change(
+            placement.multiplier, from: old, to: placement.standing?.version ?? 0)
           draft.state.highest = max(draft.state.highest, placement.version)
           draft.standings[placement.id] = .some(placement.standing)
         case .addSlot(let row):

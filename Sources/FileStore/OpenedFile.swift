@@ -1,5 +1,5 @@
-// A vault file that is ours and of a format that we know, open for reading, with the thread that writes it. Whether it
-// is locked or unlocked is the store's to know. Examines the file before SQLite may touch it.
+// A vault file that is ours and of a format that we know, open for reading, with the thread that writes it.
+// Whether it is locked or unlocked is the store's to know. Examines the file before SQLite may touch it.
 
 import Database
 import VaultCore
@@ -18,7 +18,8 @@ final class OpenedFile {
 
   /// Opens the file in `folder`.
   /// - Returns: `nil` where there is none.
-  /// - Throws: `.damaged` for what is not ours or has a damaged header, `.unsupportedVersion` for a newer format.
+  /// - Throws: `.damaged` for what is not ours or has a damaged header, `.unsupportedVersion` for a newer
+  ///   format.
   static func open(in folder: DataFolder) throws(VaultError) -> OpenedFile? {
     guard try Blueprint.vault.examine(in: folder) != nil else { return nil }
     return try OpenedFile(folder)

@@ -1,4 +1,5 @@
-// What can be done to the vault file, ready to be committed: sealed on the main thread, written by the file thread.
+// What can be done to the vault file, ready to be committed: sealed on the main thread, written by the file
+// thread.
 
 import VaultModel
 

@@ -1,11 +1,11 @@
-// What a record goes by in the file: a code of its key and account that tells nothing about them without the key. It is
-// the number of the row, so that a look-up is one descent of one tree; its first bits choose the bucket that it is summed
-// in. Values only.
+// What a record goes by in the file: a code of its key and account that tells nothing about them without the
+// key. It is the number of the row, so that a look-up is one descent of one tree; its first bits choose the
+// bucket that it is summed in. Values only.
 
 import VaultCrypto
 
-/// 64 bits of an HMAC. Among 100,000 records the odds that any two share an id are 3 in 10,000,000,000; the older of the
-/// two would be damaged then, since a record also says whose it is.
+/// 64 bits of an HMAC. Among 100,000 records the odds that any two share an id are 3 in 10,000,000,000; the
+/// older of the two would be damaged then, since a record also says whose it is.
 struct RecordID: Hashable, Sendable {
   /// How many parts the set of records is summed in.
   static let buckets = 64
@@ -37,8 +37,8 @@ struct RecordID: Hashable, Sendable {
 
 /// The version and the marks of a record, in one number.
 struct Standing: Hashable, Sendable {
-  /// The largest version that a record may have: far in the future for a time in milliseconds, and small enough for
-  /// arithmetic with marks.
+  /// The largest version that a record may have: far in the future for a time in milliseconds, and small
+  /// enough for arithmetic with marks.
   static let largestVersion: Int64 = 1 << 60
 
   private let packed: Int64
@@ -55,7 +55,8 @@ struct Standing: Hashable, Sendable {
 
   /// - Returns: `nil` for a version or marks that no record has.
   init?(version: Int64, marks: Int64) {
-    guard (1...Self.largestVersion).contains(version), (0...Int64(Marks.known.rawValue)).contains(marks) else {
+    guard (1...Self.largestVersion).contains(version), (0...Int64(Marks.known.rawValue)).contains(marks)
+    else {
       return nil
     }
     packed = version << 2 | marks

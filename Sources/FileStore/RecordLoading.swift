@@ -1,5 +1,6 @@
-// Reads the whole vault file on its file thread: when it is unlocked, ids and versions of all records, to compare them
-// with the state of the set; for `verify`, every byte. What does not add up is blamed on as few records as possible.
+// Reads the whole vault file on its file thread: when it is unlocked, ids and versions of all records, to
+// compare them with the state of the set; for `verify`, every byte. What does not add up is blamed on as few
+// records as possible.
 
 import Database
 import SecretMemory
@@ -9,8 +10,8 @@ import VaultModel
 extension RecordTables {
   // MARK: Opening
 
-  /// Reads what there is and judges it; from then on the ledger is what changes are changes of. Where the file is
-  /// unlocked already, the ledger that there is.
+  /// Reads what there is and judges it; from then on the ledger is what changes are changes of. Where the
+  /// file is unlocked already, the ledger that there is.
   /// - Throws: `.damaged` where the state of the set does not open: then no record can be believed.
   func load(_ dataKey: SharedSecret, _ connection: borrowing Connection) throws(CommitFailure) -> Ledger {
     if let ledger, ledger.keys != nil { return ledger }
@@ -45,7 +46,8 @@ extension RecordTables {
     let opened = try? VaultKeys(dataKey, of: vault, sealed: 0).openState(sealed ?? [])
     guard let state = opened else {
       throw .refused(
-        .damaged(store: .file, reason: "the state of \(connection.path) is damaged; restore it from a backup"))
+        .damaged(store: .file, reason: "the state of \(connection.path) is damaged; restore it from a backup")
+      )
     }
     return state
   }
@@ -71,7 +73,8 @@ extension RecordTables {
       for (id, standing) in believed { standings[id] = standing }
     }
     return Ledger(
-      keys: keys, state: state, standings: standings, blames: blames, wasDamaged: !wasWhole || !blames.isEmpty)
+      keys: keys, state: state, standings: standings, blames: blames, wasDamaged: !wasWhole || !blames.isEmpty
+    )
   }
 
   /// Ids and standings of all rows that have any, by one pass over the table; where a page of it is damaged,
@@ -110,7 +113,8 @@ extension RecordTables {
     _ bucket: Int, _ stated: BucketSums, _ keys: VaultKeys, _ connection: borrowing Connection
   ) throws(CryptoError) -> (Blame?, [RecordID: Standing]) {
     let (all, authentic) = try found(bucket, keys, connection)
-    // Rows that fail by themselves may be part of the set, or what is left of a row whose id or version was changed.
+    // Rows that fail by themselves may be part of the set, or what is left of a row whose id or version was
+    // changed.
     for candidates in [all, authentic] {
       var sums = BucketSums()
       for one in candidates { sums.change(one.found.multiplier, from: 0, to: one.found.version) }
@@ -203,7 +207,9 @@ extension RecordTables {
     return size == entry.size
   }
 
-  private func slotsAreOurs(_ state: SetState, _ connection: borrowing Connection) throws(DatabaseFault) -> Bool {
+  private func slotsAreOurs(_ state: SetState, _ connection: borrowing Connection) throws(DatabaseFault)
+    -> Bool
+  {
     let slots = try SlotRow.readAll(connection)
     return slots.map { $0?.mark } == state.slots
   }

@@ -1,5 +1,6 @@
-// Reads the vault file on the main thread, by a connection of its own: one row for a look-up, a few hundred for a part
-// of a list. What it gives is as the file has it, unopened; whether to believe it is the store's to say. Never writes.
+// Reads the vault file on the main thread, by a connection of its own: one row for a look-up, a few hundred
+// for a part of a list. What it gives is as the file has it, unopened; whether to believe it is the store's
+// to say. Never writes.
 
 import Database
 import VaultModel
@@ -13,7 +14,8 @@ final class RecordReader {
   private let counting: Statement
 
   init(_ connection: consuming Connection) throws(DatabaseFault) {
-    one = try connection.prepare("SELECT id, version, marks, namespace, entry, secret FROM record WHERE id = ?")
+    one = try connection.prepare(
+      "SELECT id, version, marks, namespace, entry, secret FROM record WHERE id = ?")
     ofNamespace = try connection.prepare(
       """
       SELECT id, version, marks, namespace, entry FROM record
@@ -28,9 +30,8 @@ final class RecordReader {
   /// The file.
   var path: String { connection.path }
 
-  /// Reads the row of an id.
-  /// - Parameter body: gets the row's name, `nil` where it is none, and its sealed entry and secret in SQLite's memory.
-  /// - Returns: `nil` where there is no row.
+  /// Reads the row of an id, `nil` where there is none: gives `body` the row's name, `nil` where it is none,
+  /// and its sealed entry and secret in SQLite's memory.
   func withRow<Result>(
     _ id: RecordID, _ body: (RecordName?, Span<UInt8>, Span<UInt8>) -> Result
   ) throws(DatabaseFault) -> Result? {
@@ -46,6 +47,7 @@ final class RecordReader {
   ///   - first: the row to begin with.
   ///   - count: how many at most.
   ///   - body: gets each row's name and sealed entry.
+  /// - Throws: what SQLite says.
   /// - Returns: the row to go on from; `nil` where there are no more.
   func forEachRow(
     of namespace: RecordID?, from first: Int64, count: Int, _ body: (RecordName?, Span<UInt8>) -> Void

@@ -1,5 +1,5 @@
-// Writes the vault file on its file thread: rows and slots that are sealed already, and the state of the set with each
-// transaction. Reads the whole file when it is opened or verified (`RecordLoading`).
+// Writes the vault file on its file thread: rows and slots that are sealed already, and the state of the set
+// with each transaction. Reads the whole file when it is opened or verified (`RecordLoading`).
 
 import Database
 import VaultCrypto

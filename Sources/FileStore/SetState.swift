@@ -1,16 +1,17 @@
-// What authenticates the set of records as a whole: one row, sealed, rewritten by every transaction. Any change of
-// which records there are, or of their versions, made by somebody without the key, shows when the file is opened; and
-// where one record was changed, it shows which.
+// What authenticates the set of records as a whole: one row, sealed, rewritten by every transaction. Any
+// change of which records there are, or of their versions, made by somebody without the key, shows when the
+// file is opened; and where one record was changed, it shows which.
 //
-// The set is a function from ids to versions, 0 for an id that has no record. For each of 64 buckets the row keeps the
-// number of records and two sums, modulo 2^127 − 1, with a secret multiplier m(id) = HMAC(key, id) for each id:
+// The set is a function from ids to versions, 0 for an id that has no record. For each of 64 buckets the row
+// keeps the number of records and two sums, modulo 2^127 − 1, with a secret multiplier m(id) = HMAC(key, id)
+// for each id:
 //
 //     presence = Σ m(id) over the ids that are there        versions = Σ version · m(id)
 //
-// Whoever changes some versions by Δ must hit Σ Δ(id) · m(id) = 0 with multipliers that nobody knows and sums that
-// nobody sees: the odds are 1 in 2^127 a try (a linear universal hash; the sums are sealed, so they never help).
-// A sum is kept up in constant time by each write. And unlike a sum of codes it can be solved: `Blame` finds the one
-// record that explains a difference.
+// Whoever changes some versions by Δ must hit Σ Δ(id) · m(id) = 0 with multipliers that nobody knows and sums
+// that nobody sees: the odds are 1 in 2^127 a try (a linear universal hash; the sums are sealed, so they
+// never help). A sum is kept up in constant time by each write. And unlike a sum of codes it can be solved:
+// `Blame` finds the one record that explains a difference.
 
 import VaultModel
 
@@ -47,8 +48,8 @@ struct SetState: Hashable, Sendable {
   var sequence: UInt64 = 0
   /// The largest version ever given.
   var highest: Version = 0
-  /// The buckets, one bit each from the lowest, in which records were found changed and could not be told: there a
-  /// record that is not there may have been removed by somebody else.
+  /// The buckets, one bit each from the lowest, in which records were found changed and could not be told:
+  /// there a record that is not there may have been removed by somebody else.
   var doubted: UInt64 = 0
   /// How many slots were ever added: the last number given.
   var slotsMade: Int64 = 0
@@ -100,7 +101,8 @@ struct SetState: Hashable, Sendable {
         let versions = reader.wideNumber()
       else { return nil }
       buckets[bucket] = BucketSums(
-        count: Int64(count), presence: FieldElement(reducing: presence), versions: FieldElement(reducing: versions))
+        count: Int64(count), presence: FieldElement(reducing: presence),
+        versions: FieldElement(reducing: versions))
     }
     guard reader.isAtEnd else { return nil }
   }

@@ -1,6 +1,7 @@
-// A slot: the data key, wrapped under a key that a passphrase, a key file or a credential comes to. Read without any
-// key, so it trusts nothing: its checksum tells damage from a wrong passphrase, and scrypt's parameters are bounded
-// before they cost anything. Whether a slot was added by us is `SetState`'s to say, once the data key is there.
+// A slot: the data key, wrapped under a key that a passphrase, a key file or a credential comes to. Read
+// without any key, so it trusts nothing: its checksum tells damage from a wrong passphrase, and scrypt's
+// parameters are bounded before they cost anything. Whether a slot was added by us is `SetState`'s to say,
+// once the data key is there.
 
 import Database
 import SecretMemory
@@ -38,7 +39,9 @@ struct SlotRow: Hashable, Sendable {
   }
 
   private init?(_ row: borrowing Statement) {
-    guard let kind = row.text(1).flatMap(Slot.Kind.init(rawValue:)), let detail = row.text(2) else { return nil }
+    guard let kind = row.text(1).flatMap(Slot.Kind.init(rawValue:)), let detail = row.text(2) else {
+      return nil
+    }
     slot = Slot(
       number: row.integer(0), kind: kind, detail: detail, created: WallTime(milliseconds: row.integer(3)))
     salt = row.blob(4)
@@ -97,7 +100,8 @@ struct SlotRow: Hashable, Sendable {
       ? try KeyDerivation.hkdf(
         from: key.bytes, salt: salt.span, label: "vault file 1: key file", count: SealingKey.size)
       : try KeyDerivation.scrypt(
-        passphrase: key.bytes, salt: salt.span, logN: Int(clamping: logN), r: Int(clamping: r), p: Int(clamping: p))
+        passphrase: key.bytes, salt: salt.span, logN: Int(clamping: logN), r: Int(clamping: r),
+        p: Int(clamping: p))
     return try SealingKey(derived)
   }
 
@@ -129,7 +133,8 @@ struct SlotRow: Hashable, Sendable {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     try statement.run(
-      .integer(slot.number), .text(slot.kind.rawValue), .text(slot.detail), .integer(slot.created.milliseconds),
+      .integer(slot.number), .text(slot.kind.rawValue), .text(slot.detail),
+      .integer(slot.created.milliseconds),
       .blob(salt), .integer(logN), .integer(r), .integer(p), .blob(wrapped), .blob(checksum))
   }
 }

@@ -1,6 +1,6 @@
-// The keys of an unlocked vault file, each for one purpose, all from the data key. Made when the file is unlocked,
-// wiped when it is locked. They name records, seal entries, secrets and the state, and authenticate the set; they leave
-// the process in no form.
+// The keys of an unlocked vault file, each for one purpose, all from the data key. Made when the file is
+// unlocked, wiped when it is locked. They name records, seal entries, secrets and the state, and authenticate
+// the set; they leave the process in no form.
 
 import Database
 import SecretMemory
@@ -18,10 +18,8 @@ final class VaultKeys: Sendable {
   private let entries: SealingKey
   private let secrets: SealingKey
 
-  /// The keys of a vault.
-  /// - Parameters:
-  ///   - dataKey: 32 bytes.
-  ///   - sealed: how many values each of them has sealed at most.
+  /// The keys of a vault from its data key, 32 bytes. `sealed` is how many values each of them has sealed at
+  /// most.
   init(_ dataKey: SharedSecret, of vault: VaultID, sealed: UInt64) throws(CryptoError) {
     self.vault = vault
     self.dataKey = dataKey
@@ -97,9 +95,8 @@ final class VaultKeys: Sendable {
     }
   }
 
-  /// Opens and reads an entry.
-  /// - Parameter id: whose it must be, where that is known.
-  /// - Returns: `nil` where it fails authentication or is none.
+  /// Opens and reads an entry; `nil` where it fails authentication, is none, or is not that of `id` where that
+  /// is known.
   func openEntry(_ sealed: Span<UInt8>, _ record: RecordName, of id: EntryID? = nil) -> Entry? {
     guard let plain = try? open(sealed, .entry, of: record),
       let entry = plain.withBytes({ try? EntryForm.entry($0, in: .file, of: id) }),
@@ -115,7 +112,8 @@ final class VaultKeys: Sendable {
     guard let standing = Standing(version: entry.version, marks: Int64(marks.rawValue)) else {
       throw .parameter("no record has version \(entry.version)")
     }
-    let name = RecordName(id: try id(of: entry.id), namespace: try id(of: entry.id.key.namespace), standing: standing)
+    let name = RecordName(
+      id: try id(of: entry.id), namespace: try id(of: entry.id.key.namespace), standing: standing)
     let plain = EntryForm.bytes(of: entry)
     let row = SealedRow(
       name: name, entry: try seal(plain.span, .entry, of: name), secret: try seal(secret, .secret, of: name))

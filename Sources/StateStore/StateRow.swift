@@ -1,5 +1,5 @@
-// A record of the state as the columns of a row, in both directions. Below the reader and the writer; judges what it
-// reads, since the file is the user's to change.
+// A record of the state as the columns of a row, in both directions. Below the reader and the writer; judges
+// what it reads, since the file is the user's to change.
 
 import Database
 import VaultCore

@@ -1,7 +1,7 @@
-// `state.db`: what is known of the keys in the Secret Service. The vault asks it on the main thread and waits for its
-// file thread with every change. Holds names and numbers, never a secret. Where it cannot be kept it says so, and
-// where it was damaged it is moved aside and begun anew: the provider is believed then (behaviour.md, "The two
-// stores").
+// `state.db`: what is known of the keys in the Secret Service. The vault asks it on the main thread and waits
+// for its file thread with every change. Holds names and numbers, never a secret. Where it cannot be kept it
+// says so, and where it was damaged it is moved aside and begun anew: the provider is believed then
+// (behaviour.md, "The two stores").
 
 import Database
 import VaultCore

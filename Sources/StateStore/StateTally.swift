@@ -1,5 +1,5 @@
-// What is true of `state.db` as a whole after the last commit: known to both threads, so that the main thread asks
-// no database for it.
+// What is true of `state.db` as a whole after the last commit: known to both threads, so that the main thread
+// asks no database for it.
 
 import Synchronization
 import VaultModel

@@ -162,11 +162,12 @@ public enum Limits {
 
   /// Changes in one transaction: what 50 clients at once have under way fits, and a commit stays short.
   public static let changesInOneCommit = 512
-  /// Pages of 1 KiB in the write-ahead log after which it is copied into the file: half as many as the file has, but
-  /// a small file's log stays below a small disk's size, and a large one's is read in a moment after a crash.
+  /// Pages of 1 KiB in the write-ahead log after which it is copied into the file: half as many as the file
+  /// has, but a small file's log stays below a small disk's size, and a large one's is read in a moment after
+  /// a crash.
   public static let logPages = 500...16_000
-  /// How often, and milliseconds apart, the log is tried to be emptied after a removal while another program reads
-  /// it: 8 s, below `timeout`.
+  /// How often, and milliseconds apart, the log is tried to be emptied after a removal while another program
+  /// reads it: 8 s, below `timeout`.
   public static let logEmptyingTries = 1_600
   /// Records that a list reads before other requests have their turn: about a millisecond.
   public static let rowsListedAtOnce = 500

@@ -1,5 +1,6 @@
-// Each step by which a change gets to the disk fails: once, and from then on for ever, as when the power goes. The old
-// value stays or the new one is there, never anything else, and what was acknowledged stays (behaviour.md, rules 1, 2).
+// Each step by which a change gets to the disk fails: once, and from then on for ever, as when the power
+// goes. The old value stays or the new one is there, never anything else, and what was acknowledged stays
+// (behaviour.md, rules 1, 2).
 
 import FaultyLayer
 import Foundation
@@ -36,7 +37,9 @@ import VaultModel
       value += 1
       faulty_layer_arm(1, Int32(step), code, false)
       let large = String(repeating: "x", count: step.isMultiple(of: 2) ? 20_000 : 0)
-      let failure = await failure { () throws(WriteFailure) in try await bench.set("App.token", "\(value)\(large)") }
+      let failure = await failure { () throws(WriteFailure) in
+        try await bench.set("App.token", "\(value)\(large)")
+      }
       let steps = faulty_layer_steps(1)
       faulty_layer_arm(1, 0, 0, false)
       if let failure {
@@ -83,7 +86,9 @@ import VaultModel
     #expect(try await bench.store.verify() == Verification(records: 1, damaged: 0, sound: true))
   }
 
-  @Test("a daemon that ends at any step leaves the old value or the new, and all that it acknowledged", arguments: codes)
+  @Test(
+    "a daemon that ends at any step leaves the old value or the new, and all that it acknowledged",
+    arguments: codes)
   @VaultActor func ending(code: Int32) async throws {
     let bench = try await bench()
     var acknowledged = 0
@@ -93,7 +98,8 @@ import VaultModel
       for _ in 0..<6 {
         tried += 1
         let value = tried
-        let failure = await failure { () throws(WriteFailure) in try await bench.set("App.token", "\(value)") }
+        let failure = await failure { () throws(WriteFailure) in try await bench.set("App.token", "\(value)")
+        }
         if failure == nil { acknowledged = value } else { break }
       }
       if tried == acknowledged { _ = try? await bench.clear("App.other") }
@@ -118,7 +124,8 @@ import VaultModel
       faulty_layer_arm(1, 0, 0, false)
       if error != nil {
         #expect(error?.outcome == .unavailable, "step \(step): \(error as Any)")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.data) == ["vault.lock"], "step \(step)")
+        #expect(
+          try FileManager.default.contentsOfDirectory(atPath: bench.data) == ["vault.lock"], "step \(step)")
         #expect(!FileManager.default.fileExists(atPath: bench.key))
         try await bench.store.initialise(.keyFile(bench.key))
       }
@@ -134,14 +141,17 @@ import VaultModel
     faulty_layer_arm(1, 40, 13, true)
     let tasks = (0..<60).map { number in
       Task { @VaultActor in
-        await failure { () throws(WriteFailure) in try await bench.set("App.k\(number)", "v\(number)") } == nil
+        await failure { () throws(WriteFailure) in try await bench.set("App.k\(number)", "v\(number)") }
+          == nil
       }
     }
     var taken: [Bool] = []
     for task in tasks { taken.append(await task.value) }
     faulty_layer_arm(1, 0, 0, false)
     for _ in 0..<2 {
-      for number in 0..<60 { #expect(try bench.get("App.k\(number)") == (taken[number] ? "v\(number)" : nil)) }
+      for number in 0..<60 {
+        #expect(try bench.get("App.k\(number)") == (taken[number] ? "v\(number)" : nil))
+      }
       #expect(try await bench.store.verify().sound)
       try await bench.restart()
     }

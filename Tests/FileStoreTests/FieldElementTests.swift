@@ -80,10 +80,13 @@ import VaultModel
     #expect(Blame.find(stated - sums(aged), in: aged) == .changed(records[3].id, version: records[3].version))
     let fewer = Array(records.dropLast())
     #expect(
-      Blame.find(stated - sums(fewer), in: fewer) == .missing(records[8].multiplier, version: records[8].version))
+      Blame.find(stated - sums(fewer), in: fewer)
+        == .missing(records[8].multiplier, version: records[8].version))
     #expect(Blame.find(sums(fewer) - stated, in: records) == .changed(records[8].id, version: 0))
     let none: [Blame.Found] = []
-    #expect(Blame.find(sums([records[0]]), in: none) == .missing(records[0].multiplier, version: records[0].version))
+    #expect(
+      Blame.find(sums([records[0]]), in: none) == .missing(records[0].multiplier, version: records[0].version)
+    )
   }
 
   @Test("what takes several records to explain is blamed on none of them")

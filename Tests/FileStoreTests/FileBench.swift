@@ -1,5 +1,5 @@
-// A vault file for tests, and the words that they use of it: opened by a key file beside its folder, so that no test
-// waits for scrypt unless it is about passphrases.
+// A vault file for tests, and the words that they use of it: opened by a key file beside its folder, so that
+// no test waits for scrypt unless it is about passphrases.
 
 import Foundation
 import SecretMemory

@@ -1,5 +1,5 @@
-// The format is what docs/vault-file.md says: a reader in another language, written from that page, reads what the store
-// wrote; and the store reads what earlier versions of it wrote.
+// The format is what docs/vault-file.md says: a reader in another language, written from that page, reads
+// what the store wrote; and the store reads what earlier versions of it wrote.
 
 import Foundation
 import SecretMemory
@@ -14,7 +14,8 @@ import VaultModel
 @Suite struct IndependentReaderTests {
   init() { startVaultActor() }
 
-  private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent()
 
   /// What the reader prints.
   private struct Report: Decodable {
@@ -65,10 +66,13 @@ import VaultModel
   /// Entries of every kind.
   @VaultActor private static func fill(_ store: FileStore, _ clock: SettableClock) async throws -> [Token] {
     var tokens: [Token] = []
-    func add(_ key: String, _ account: String, _ secret: [UInt8], _ change: (inout Entry) -> Void = { _ in }) async throws {
+    func add(_ key: String, _ account: String, _ secret: [UInt8], _ change: (inout Entry) -> Void = { _ in })
+      async throws
+    {
       clock.pass(milliseconds: 1_001)
       var entry = Entry(
-        id: EntryID(try Key(key), try Account(account)), version: clock.wall.milliseconds, created: clock.wall,
+        id: EntryID(try Key(key), try Account(account)), version: clock.wall.milliseconds,
+        created: clock.wall,
         modified: clock.wall, size: secret.count, store: .file)
       change(&entry)
       let shared = SharedSecret(try SecretBytes(copying: secret.span))
@@ -93,7 +97,9 @@ import VaultModel
     return tokens.dropLast()
   }
 
-  @Test("a reader written from the description reads the file, by key file and by passphrase", .enabled(if: hasReader))
+  @Test(
+    "a reader written from the description reads the file, by key file and by passphrase",
+    .enabled(if: hasReader))
   @VaultActor func otherReader() async throws {
     let bench = try await FileBench()
     let tokens = try await Self.fill(bench.store, bench.clock)
@@ -109,12 +115,15 @@ import VaultModel
         let entry = token.entry
         let id = entry.id
         let read = try #require(
-          report.entries.first { $0.key.utf8.elementsEqual(id.key.text.utf8) && $0.account == id.account.text })
+          report.entries.first {
+            $0.key.utf8.elementsEqual(id.key.text.utf8) && $0.account == id.account.text
+          })
         #expect(read.version == entry.version && read.created == entry.created.milliseconds)
         #expect(read.modified == entry.modified.milliseconds && read.expires == entry.expires?.milliseconds)
         #expect(read.idle == entry.idle && read.untilLogout == entry.untilLogout && read.label == entry.label)
         #expect(read.size == entry.size && read.pending == entry.pending)
-        #expect(token.secret.withBytes { bytes in bytes.indices.map { bytes[$0] } } == Array(read.secretBase64))
+        #expect(
+          token.secret.withBytes { bytes in bytes.indices.map { bytes[$0] } } == Array(read.secretBase64))
       }
     }
     // It is no reader that takes everything.
@@ -125,7 +134,8 @@ import VaultModel
     #expect(try Self.read(bench.file, "--key-file", bench.key) == nil)
   }
 
-  /// The golden file of format 1: its passphrase is `golden`, its credential `vault` holds `golden credential`.
+  /// The golden file of format 1: its passphrase is `golden`, its credential `vault` holds `golden
+  /// credential`.
   private static var golden: String { tests.appendingPathComponent("Golden/vault-1").path }
 
   @Test("a file of format 1 that an earlier version made is read, by each of its slots")
@@ -144,19 +154,28 @@ import VaultModel
         try overwrite("\(temporary.path)/\(name)", with: try contents(of: "\(Self.golden)/\(name)"))
         try setMode(of: "\(temporary.path)/\(name)", to: 0o600)
       }
-      let store = FileStore(folder: DataFolder(temporary.path + "/data"), clock: clock, credentials: temporary.path)
+      let store = FileStore(
+        folder: DataFolder(temporary.path + "/data"), clock: clock, credentials: temporary.path)
       #expect(try store.slots().map(\.kind) == [.keyFile, .passphrase, .credential])
-      if case .keyFile = key { try await store.unlock(.keyFile(temporary.path + "/key")) } else { try await store.unlock(key) }
+      if case .keyFile = key {
+        try await store.unlock(.keyFile(temporary.path + "/key"))
+      } else {
+        try await store.unlock(key)
+      }
       let entries = try await store.list(nil, FileBench.patience)
-      #expect(Set(entries.map(\.id.key.text)) == [
-        "Back4Gram.sessionToken", "com.example.Chat.refreshToken", "caf\u{E9}.NFC", "cafe\u{301}.NFD", "Large.token",
-      ])
+      #expect(
+        Set(entries.map(\.id.key.text)) == [
+          "Back4Gram.sessionToken", "com.example.Chat.refreshToken", "caf\u{E9}.NFC", "cafe\u{301}.NFD",
+          "Large.token",
+        ])
       let token = try #require(
         try await store.read(
-          EntryID(try Key("com.example.Chat.refreshToken"), try Account("bob@example.org")), FileBench.patience))
+          EntryID(try Key("com.example.Chat.refreshToken"), try Account("bob@example.org")),
+          FileBench.patience))
       #expect(token.entry.version == 1_900_000_002_002 && token.entry.idle == 7_200 && token.entry.pending)
       #expect(token.entry.expires?.milliseconds == 1_999_999_999_999 && token.entry.label == "Bob's token 🔑")
-      #expect(token.secret.withBytes { bytes in bytes.indices.map { bytes[$0] } } == (0...255).map { UInt8($0) })
+      #expect(
+        token.secret.withBytes { bytes in bytes.indices.map { bytes[$0] } } == (0...255).map { UInt8($0) })
       #expect(try await store.verify() == Verification(records: 5, damaged: 0, sound: true))
       // And written.
       let shared = SharedSecret(try SecretBytes(copying: "new"))

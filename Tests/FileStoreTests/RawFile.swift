@@ -1,5 +1,5 @@
-// The vault file as somebody without the key sees it, who can write to it: rows as they are, to be moved, aged,
-// removed and put back.
+// The vault file as somebody without the key sees it, who can write to it: rows as they are, to be moved,
+// aged, removed and put back.
 
 import Database
 import VaultModel

@@ -1,4 +1,5 @@
-// Reads while commits are on their way: the old value or the new, never neither, never backwards (behaviour.md, rule 1).
+// Reads while commits are on their way: the old value or the new, never neither, never backwards
+// (behaviour.md, rule 1).
 
 import SecretMemory
 import TestSupport

@@ -1,5 +1,5 @@
-// What opens the vault file, and the three outcomes that are never taken for one another: wrong key, damage, newer
-// format (behaviour.md, "The vault file").
+// What opens the vault file, and the three outcomes that are never taken for one another: wrong key, damage,
+// newer format (behaviour.md, "The vault file").
 
 import Foundation
 import SecretMemory
@@ -29,7 +29,8 @@ import VaultModel
     #expect(reason.contains("vault unlock"))
     let before = try contents(of: bench.file)
     #expect(
-      try await vaultError { try await bench.store.unlock(try passphrase("correct horses")) } == .wrongPassphrase)
+      try await vaultError { try await bench.store.unlock(try passphrase("correct horses")) }
+        == .wrongPassphrase)
     #expect(try await vaultError { try await bench.store.unlock(try passphrase("")) } == .wrongPassphrase)
     #expect(!bench.store.isUnlocked)
     #expect(try contents(of: bench.file) == before)
@@ -104,7 +105,8 @@ import VaultModel
     #expect(try bench.store.slots().count == Limits.slots)
   }
 
-  @Test("a key file is made 0600 with 64 digits and a line end, and refused where it is loose, foreign or inside")
+  @Test(
+    "a key file is made 0600 with 64 digits and a line end, and refused where it is loose, foreign or inside")
   @VaultActor func keyFiles() async throws {
     let bench = try await FileBench()
     #expect(try mode(of: bench.key) == 0o600)
@@ -158,7 +160,8 @@ import VaultModel
     let folder = DataFolder(temporary.path + "/data")
     let store = FileStore(folder: folder, clock: clock, credentials: temporary.path)
     for name in ["", "a/b", "..", "missing"] {
-      #expect(try await vaultError { try await store.initialise(.credential(name)) }?.outcome == .invalidArgument)
+      #expect(
+        try await vaultError { try await store.initialise(.credential(name)) }?.outcome == .invalidArgument)
     }
     #expect(!store.exists)
     try await store.initialise(.credential("vault"))
@@ -169,7 +172,9 @@ import VaultModel
     #expect(try again.slots().map(\.detail) == ["vault"])
     await again.close()
     let without = FileStore(folder: folder, clock: clock, credentials: nil)
-    guard case .locked(_, let reason) = try await vaultError({ try await without.unlock(nil) }) else { return }
+    guard case .locked(_, let reason) = try await vaultError({ try await without.unlock(nil) }) else {
+      return
+    }
     #expect(reason.contains("LoadCredentialEncrypted") && reason.contains("vault unlock"))
     await without.close()
   }
@@ -206,11 +211,15 @@ import VaultModel
     try await bench.restart { try bench.settle() }
     let before = try contents(of: bench.file)
     for change in changes {
-      try await bench.restart(unlocking: false) { try bench.tamper("UPDATE slot SET \(change) WHERE number = 1") }
+      try await bench.restart(unlocking: false) {
+        try bench.tamper("UPDATE slot SET \(change) WHERE number = 1")
+      }
       #expect(
-        try await vaultError { try await bench.store.unlock(.keyFile(bench.key)) }?.outcome == .damaged, "\(change)")
+        try await vaultError { try await bench.store.unlock(.keyFile(bench.key)) }?.outcome == .damaged,
+        "\(change)")
       #expect(
-        try await vaultError { try await bench.store.unlock(.keyFile(other)) }?.outcome == .damaged, "\(change)")
+        try await vaultError { try await bench.store.unlock(.keyFile(other)) }?.outcome == .damaged,
+        "\(change)")
       // The other slot opens the file as ever.
       try await bench.store.unlock(nil)
       #expect(bench.store.isUnlocked)

@@ -1,5 +1,5 @@
-// Changes by somebody without the key: noticed, never served, blamed on as few records as can be (behaviour.md, "The
-// vault file").
+// Changes by somebody without the key: noticed, never served, blamed on as few records as can be
+// (behaviour.md, "The vault file").
 
 import Foundation
 import TestSupport
@@ -20,7 +20,8 @@ import VaultModel
     return bench
   }
 
-  /// The first numbers of which no two keys share a bucket: what is wrong with one is not blamed on the other.
+  /// The first numbers of which no two keys share a bucket: what is wrong with one is not blamed on the
+  /// other.
   @VaultActor private func apart(_ bench: FileBench) throws -> [Int] {
     var (numbers, buckets): ([Int], Set<Int>) = ([], [])
     for number in 0..<100 where buckets.insert(try bench.bucket("App.k\(number)")).inserted {
@@ -147,9 +148,12 @@ import VaultModel
     let row = try #require(try bench.row(try bench.recordID("App.k1")))
     let foreign = try #require(try bench.row(try bench.recordID("App.k2")))
     let changes: [(String, (inout RawRow) -> Void)] = [
-      ("version", { $0.version += 1 }), ("version 0", { $0.version = 0 }), ("negative", { $0.version = -$0.version }),
-      ("largest version", { $0.version = .max }), ("pending", { $0.marks = 1 }), ("tombstone", { $0.marks = 2 }),
-      ("unknown marks", { $0.marks = 4 }), ("namespace", { $0.namespace ^= 1 }), ("entry", { $0.entry[20] ^= 1 }),
+      ("version", { $0.version += 1 }), ("version 0", { $0.version = 0 }),
+      ("negative", { $0.version = -$0.version }),
+      ("largest version", { $0.version = .max }), ("pending", { $0.marks = 1 }),
+      ("tombstone", { $0.marks = 2 }),
+      ("unknown marks", { $0.marks = 4 }), ("namespace", { $0.namespace ^= 1 }),
+      ("entry", { $0.entry[20] ^= 1 }),
       ("other entry", { $0.entry = foreign.entry }), ("no entry", { $0.entry = [] }),
       ("secret", { $0.secret[0] ^= 1 }), ("other secret", { $0.secret = foreign.secret }),
       ("cut secret", { $0.secret.removeLast() }), ("no secret", { $0.secret = [] }),
@@ -245,7 +249,9 @@ import VaultModel
       try bench.put(old)
     }
     for name in [gone, aged, kept, never] { #expect(try bench.outcome(name) == .damaged, "\(name)") }
-    for number in 0..<100 where !shared.contains(number) { #expect(try bench.get("App.k\(number)") == "v\(number)") }
+    for number in 0..<100 where !shared.contains(number) {
+      #expect(try bench.get("App.k\(number)") == "v\(number)")
+    }
     for number in shared { #expect(try bench.outcome("App.k\(number)") == .damaged) }
 
     // What is set or cleared from now on counts, over restarts, and nothing else of the bucket does.
@@ -300,7 +306,7 @@ import VaultModel
       do { #expect(try bench.get("App.never") == nil, "byte \(place)") } catch is VaultError {}
       // Whatever can be written can be read.
       if (try? await bench.set("App.k1", "other")) != nil {
-#expect(throws: Never.self, "byte \(place)") { try bench.get("App.k1") }
+        #expect(throws: Never.self, "byte \(place)") { try bench.get("App.k1") }
         #expect(try bench.get("App.k1") == "other", "byte \(place)")
       }
     }

@@ -1,5 +1,5 @@
-// After an acknowledged clear no byte of what was cleared is left in any file of the folder, sealed as it was: not in a
-// page's gap, not in a freed page, not in the log (behaviour.md, rule 3).
+// After an acknowledged clear no byte of what was cleared is left in any file of the folder, sealed as it
+// was: not in a page's gap, not in a freed page, not in the log (behaviour.md, rule 3).
 
 import Foundation
 import TestSupport
@@ -110,7 +110,9 @@ private struct Windows {
   var count: Int { windows.count }
 
   mutating func add(_ bytes: [UInt8]) {
-    for place in stride(from: 0, through: bytes.count - 8, by: 8) { windows.insert(bytes.span.number(at: place)) }
+    for place in stride(from: 0, through: bytes.count - 8, by: 8) {
+      windows.insert(bytes.span.number(at: place))
+    }
   }
 
   /// How many of them are there.

@@ -1,4 +1,5 @@
-// The file as a whole: what is no vault file is never touched, what cannot be written is read, and one daemon has it.
+// The file as a whole: what is no vault file is never touched, what cannot be written is read, and one daemon
+// has it.
 
 import Foundation
 import SecretMemory
@@ -36,10 +37,12 @@ import VaultModel
         try overwrite(bench.file, with: bytes)
       }
       #expect(try bench.outcome("App.k1") == .damaged, "\(what)")
-      #expect(try await vaultError { try await bench.set("App.new", "value") }?.outcome == .damaged, "\(what)")
+      #expect(
+        try await vaultError { try await bench.set("App.new", "value") }?.outcome == .damaged, "\(what)")
       #expect(try await vaultError { try await bench.store.unlock(nil) }?.outcome == .damaged, "\(what)")
       #expect(bench.store.exists && bench.store.recordCount == nil, "\(what)")
-      #expect(bench.store.status.state == .damaged && bench.store.status.detail.contains("/vault.db"), "\(what)")
+      #expect(
+        bench.store.status.state == .damaged && bench.store.status.detail.contains("/vault.db"), "\(what)")
       let error = try await vaultError {
         try await bench.store.initialise(.keyFile(bench.temporary.path + "/other"))
       }
@@ -69,9 +72,11 @@ import VaultModel
     }
     let before = try contents(of: bench.file)
     #expect(
-      try await vaultError { try await bench.store.unlock(nil) } == .unsupportedVersion(found: 2, supported: 1))
+      try await vaultError { try await bench.store.unlock(nil) }
+        == .unsupportedVersion(found: 2, supported: 1))
     #expect(try bench.outcome("App.token") == .unsupportedVersion)
-    #expect(try await vaultError { try await bench.set("App.token", "other") }?.outcome == .unsupportedVersion)
+    #expect(
+      try await vaultError { try await bench.set("App.token", "other") }?.outcome == .unsupportedVersion)
     #expect(bench.store.status.state == .unavailable)
     #expect(try contents(of: bench.file) == before)
   }
@@ -93,7 +98,10 @@ import VaultModel
 
   @Test("a state of the set that does not open makes the whole file damaged, not the passphrase wrong")
   @VaultActor func noState() async throws {
-    for change in ["UPDATE state SET sealed = zeroblob(length(sealed))", "UPDATE state SET sealed = x''", "DELETE FROM state"] {
+    for change in [
+      "UPDATE state SET sealed = zeroblob(length(sealed))", "UPDATE state SET sealed = x''",
+      "DELETE FROM state",
+    ] {
       let bench = try await FileBench()
       try await bench.set("App.token", "value")
       try await bench.restart(unlocking: false) { try bench.tamper(change) }
@@ -164,7 +172,9 @@ import VaultModel
     guard case .failed(let error) = second.lookUp(try bench.id("App.token")) else { return }
     #expect(error.outcome == .unavailable)
     #expect(try await vaultError { try await second.unlock(nil) }?.outcome == .unavailable)
-    let failed = try await vaultError { try await second.initialise(.keyFile(bench.temporary.path + "/other")) }
+    let failed = try await vaultError {
+      try await second.initialise(.keyFile(bench.temporary.path + "/other"))
+    }
     #expect(failed?.outcome == .unavailable)
     try await bench.set("App.token", "newer")
     #expect(try bench.get("App.token") == "newer")

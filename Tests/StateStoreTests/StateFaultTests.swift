@@ -1,5 +1,5 @@
-// Each step by which the state gets to the disk fails once: the change is refused, the old state stays, and the next
-// change is kept.
+// Each step by which the state gets to the disk fails once: the change is refused, the old state stays, and
+// the next change is kept.
 
 import FaultyLayer
 import TestSupport

@@ -1,10 +1,11 @@
-// Threads of our own and the semaphore that one sleeps on. Swift's concurrency gives no thread that may block.
+// Threads of our own and the semaphore that one sleeps on. Swift's concurrency gives no thread that may
+// block.
 #ifndef CLINUX_THREAD_H
 #define CLINUX_THREAD_H
 #include <stddef.h>
 
-/// Starts a thread that runs `body` and ends with it; nobody joins it. It takes no signals. `name` (at most 15
-/// bytes) is what `top -H` shows. Returns 0 or an error number.
+/// Starts a thread that runs `body` and ends with it; nobody joins it. It takes no signals. `name` (at most
+/// 15 bytes) is what `top -H` shows. Returns 0 or an error number.
 int clinux_thread_start(const char *name, size_t stack, void (*body)(void *), void *context);
 
 typedef struct clinux_semaphore clinux_semaphore;

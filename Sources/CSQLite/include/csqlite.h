@@ -11,9 +11,9 @@ int csqlite_start(void);
 /// Makes `name` a file layer (VFS) on top of the file layer `base`, which lets no deleted content reach a
 /// database file. Two things differ from `base`:
 ///
-/// - A b-tree page on its way into a database file has the gap between its cell pointers and its cells zeroed.
-///   SQLite's `secure_delete` overwrites cells that are deleted, but a page that was rebuilt or split keeps old
-///   copies of cells in that gap.
+/// - A b-tree page on its way into a database file has the gap between its cell pointers and its cells
+///   zeroed. SQLite's `secure_delete` overwrites cells that are deleted, but a page that was rebuilt or split
+///   keeps old copies of cells in that gap.
 /// - A write-ahead log that was made shorter is synced, so that what was cut off is gone from the disk's view
 ///   when the call that cut it returns. SQLite itself leaves that to the next commit.
 ///
@@ -30,8 +30,9 @@ int csqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int
 /// Binds a copy of `count` bytes of UTF-8.
 int csqlite_bind_text(sqlite3_stmt *statement, int index, const char *bytes, int count);
 
-/// Keeps `*pages` at the number of pages in the write-ahead log after each commit of this connection, in place of the
-/// checkpoints that SQLite makes by itself. Setting `wal_autocheckpoint` afterwards would undo this.
+/// Keeps `*pages` at the number of pages in the write-ahead log after each commit of this connection, in
+/// place of the checkpoints that SQLite makes by itself. Setting `wal_autocheckpoint` afterwards would undo
+/// this.
 void csqlite_count_log_pages(sqlite3 *connection, int *pages);
 
 /// Keeps the write-ahead log and its index when the last connection is closed (SQLITE_FCNTL_PERSIST_WAL).
