@@ -82,6 +82,7 @@ final class Keyring {
           .dismissed, .promptNotAnswered, .noDefaultCollection, .onlyPlain, .denied, .refused, .senseless,
           .removalNeedsPrompt, .notRemoved, .notKept, .lostWithProvider, .tooLarge, .own:
           report.failed(provider, error)
+          if error == .noAnswer { client.watchForAnswer() }
           throw error
         }
       }
@@ -217,9 +218,14 @@ final class Keyring {
   func readSecret(
     _ path: String, _ provider: Provider, _ session: SecretSession, by deadline: Deadline
   ) async throws(Trouble) -> SecretBytes? {
-    let answer = try await provider.call(
-      .service, "GetSecrets", .tuple([.paths([path]), .path(session.path) ?? .string("/")]),
-      reply: "(a{o(oayays)})", by: deadline)
+    let answer: Variant
+    do throws(Trouble) {
+      answer = try await provider.call(
+        .service, "GetSecrets", .tuple([.paths([path]), .path(session.path) ?? .string("/")]),
+        reply: "(a{o(oayays)})", by: deadline)
+    } catch .isLocked {
+      return nil  // the other way to say it
+    }
     guard let encoded = answer[0]?.entries.first(where: { $0.key == path })?.value else { return nil }
     return try session.decode(encoded)
   }
@@ -304,7 +310,7 @@ final class Keyring {
       guard let found = try? await findAll(nil, provider, by: deadline) else { return }
       // A few at a time: requests come first.
       var rest = found.unlocked.prefix(Limits.knownItems)
-      while !rest.isEmpty {
+      while !rest.isEmpty, client.provider === provider {
         _ = try? await properties(Array(rest.prefix(8)), provider, by: deadline)
         rest = rest.dropFirst(8)
       }

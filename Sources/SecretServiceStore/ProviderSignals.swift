@@ -13,6 +13,7 @@ final class ProviderSignals {
   private var subscriptions: [BusSubscription] = []
   private var check: Task<Void, Never>?
   private var checkAgain = false
+  private var isWaiting = false
 
   init(of provider: Provider, report: ProviderReport) {
     self.provider = provider
@@ -33,6 +34,19 @@ final class ProviderSignals {
   func cancel() {
     for subscription in subscriptions { subscription.cancel() }
     subscriptions = []
+  }
+
+  /// Looks again how the provider is as soon as it answers; one call of ours waits for that, however often
+  /// this is called.
+  func watchForAnswer() {
+    guard !isWaiting else { return }
+    isWaiting = true
+    let call = provider.begin(.service, "ReadAlias", .tuple([.string("default")]), reply: "(o)")
+    Task { @GLibActor [weak self] in
+      _ = try? await call.answer(by: .after(milliseconds: .max))
+      self?.isWaiting = false
+      self?.locksMayHaveChanged()
+    }
   }
 
   private func subscribe(

@@ -67,6 +67,11 @@ final class SecretServiceClient {
     return try result.get()
   }
 
+  /// The provider did not answer somebody in time: finds out when it answers again, without anybody asking.
+  func watchForAnswer() {
+    signals?.watchForAnswer()
+  }
+
   // MARK: The bus
 
   private func connectedBus(by deadline: Deadline) async throws(Trouble) -> BusConnection {

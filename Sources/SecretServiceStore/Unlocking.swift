@@ -17,8 +17,8 @@ final class Unlocking {
     case dismissed
     /// Nothing yet, but something was unlocked meanwhile.
     case lockChanged
-    /// The provider is gone, with its prompt.
-    case ended(GLibError)
+    /// It could not be shown, or the provider is gone, with its prompt.
+    case failed(Trouble)
   }
 
   /// A prompt that is on the screen.
@@ -52,8 +52,6 @@ final class Unlocking {
   /// - Throws: `.promptNotWanted`, `.dismissed`, `.promptNotAnswered`, or what the provider answered.
   func unlock(_ path: String, _ allowance: Allowance) async throws(Trouble) {
     guard let provider else { throw .gone(.ownerLost) }
-    allowance.unlocks += 1
-    guard allowance.unlocks <= Limits.unlocks else { throw .isLocked(nil) }
     while true {
       if let end = provider.end { throw .gone(end) }
       if let lastDismissal, allowance.arrival < lastDismissal { throw .dismissed }
@@ -62,13 +60,15 @@ final class Unlocking {
         switch try await wait(for: prompt, allowance) {
         case .completed, .lockChanged: return
         case .dismissed: throw .dismissed
-        case .ended(let error): throw .gone(error)
+        case .failed(let trouble): throw trouble
         }
       }
       if let asking {
         guard await asking.value(by: allowance.deadline) != nil else { throw .isLocked(nil) }
         continue
       }
+      allowance.unlocks += 1
+      guard allowance.unlocks <= Limits.unlocks else { throw .isLocked(nil) }
       let show = allowance.interactive
       let ask = Shared { [weak self] in await self?.ask(path, of: provider, show: show) ?? .notShown }
       asking = ask
@@ -91,13 +91,13 @@ final class Unlocking {
       _ = try await wait(for: other, allowance)
     }
     guard allowance.interactive else { throw .promptNotWanted }
-    let prompt = try await putOnScreen(path, of: provider, by: allowance.deadline)
+    let prompt = putOnScreen(path, of: provider)
     while true {
       switch try await wait(for: prompt, allowance) {
       case .completed(let result): return result
       case .lockChanged: continue
       case .dismissed: throw .dismissed
-      case .ended(let error): throw .gone(error)
+      case .failed(let trouble): throw trouble
       }
     }
   }
@@ -111,7 +111,7 @@ final class Unlocking {
   /// The provider is gone.
   func providerEnded() {
     unshown = [:]
-    if let prompt = onScreen, let end = provider?.end { finish(prompt, .ended(end)) }
+    if let prompt = onScreen, let end = provider?.end { finish(prompt, .failed(.gone(end))) }
   }
 
   // MARK: Asking
@@ -135,16 +135,14 @@ final class Unlocking {
         return .notShown
       }
       unshown[path] = nil
-      _ = try await putOnScreen(prompt, of: provider, by: patience)
+      _ = putOnScreen(prompt, of: provider)
       return .onScreen
     } catch {
       return .failed(error)
     }
   }
 
-  private func putOnScreen(
-    _ path: String, of provider: Provider, by deadline: Deadline
-  ) async throws(Trouble) -> Prompt {
+  private func putOnScreen(_ path: String, of provider: Provider) -> Prompt {
     let prompt = Prompt()
     // Before the call: a prompt may complete before the call is answered.
     prompt.subscription = provider.bus.subscribe(
@@ -155,17 +153,13 @@ final class Unlocking {
       finish(prompt, dismissed ? .dismissed : .completed(signal.parameters[1]?.unboxed))
     }
     onScreen = prompt
-    do {
-      // No window to be a child of.
-      _ = try await provider.call(.prompt(path), "Prompt", .tuple([.string("")]), reply: "()", by: deadline)
-    } catch {
-      // It may have completed all the same, or be on the screen and slow to say so.
-      if prompt.outcome == nil, error != .noAnswer {
-        prompt.subscription?.cancel()
-        if onScreen === prompt { onScreen = nil }
-        prompt.outcome = .lockChanged
-        prompt.waiters.wakeAll()
-        throw error
+    // No window to be a child of.
+    let call = provider.begin(.prompt(path), "Prompt", .tuple([.string("")]), reply: "()")
+    Task { @GLibActor in
+      do throws(Trouble) {
+        _ = try await provider.answer(call, by: .after(milliseconds: .max))
+      } catch {
+        finish(prompt, .failed(error))
       }
     }
     return prompt

@@ -79,6 +79,23 @@ import VaultModel
     }
   }
 
+  @Test(
+    "a provider that did not answer in time is told to be available when it answers again, without a request")
+  func answersAgain() async throws {
+    try await withStore { test, bus in
+      let changes = Changes(of: test)
+      await test.store.start()
+      try await changes.wait(for: .available)
+      bus.fake.fault("SearchItems", "never")
+      bus.fake.fault("ReadAlias", "late:150", times: 1)
+      #expect(
+        await test.failure { try await test.get(id("Told.late"), test.patience(0.05)) }?.outcome
+          == .unavailable)
+      try await changes.wait(for: .unavailable)
+      try await changes.wait(for: .available)
+    }
+  }
+
   @Test("a provider that goes and comes, and a bus, are told without a request")
   func providers() async throws {
     try await withStore { test, bus in
