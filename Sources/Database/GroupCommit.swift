@@ -100,6 +100,12 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
     return try result.get()
   }
 
+  /// Has the log emptied between two commits, in case that a process which was killed left in it what it had
+  /// removed. Waits for nothing.
+  public func cleanUp() {
+    thread.enqueue { desk in desk.tendLog() }
+  }
+
   /// Waits until what was given to it is done and its file is closed. Nothing may be given to it after that.
   nonisolated(nonsending) public func end() async {
     await thread.end()
@@ -171,7 +177,6 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
       opened = fresh
       // A process that was killed between a removal and its end left what it removed in the log.
       logHoldsTraces = !fresh.connection.isReadOnly
-      tendLog()
       return fresh
     }
 
@@ -224,7 +229,7 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
 
     /// Empties the log where it may hold what was removed; else copies it into the file now and then. Whoever
     /// waits for a commit has been told by now.
-    private mutating func tendLog() {
+    mutating func tendLog() {
       guard let opened else { return }
       do throws(DatabaseFault) {
         if owesTraces || logHoldsTraces {

@@ -123,6 +123,7 @@ extension FileStore {
         )
       }
       condition = .unlocked(file, keys, ledger)
+      file.commits.cleanUp()
     }
   }
 

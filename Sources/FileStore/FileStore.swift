@@ -61,10 +61,16 @@ public final class FileStore: VaultFile {
 
   /// Ends the store in order: what was begun is on the disk, and the files are closed.
   public func close() async {
-    forget()
-    guard case .locked(let file) = condition else { return }
-    condition = .refused(.unavailable(store: .file, reason: "vaultd is ending"))
-    await file.commits.end()
+    let (present, ending) = (condition, VaultError.unavailable(store: .file, reason: "vaultd is ending"))
+    era += 1
+    condition = .refused(ending)
+    switch present {
+    case .absent, .refused: break
+    case .locked(let file): await file.commits.end()
+    case .unlocked(let file, _, let ledger):
+      await file.commits.end()
+      ledger.close()
+    }
   }
 
   // MARK: How it is
@@ -73,7 +79,8 @@ public final class FileStore: VaultFile {
   var path: String { "\(folder.path)/\(Blueprint.vault.name)" }
 
   public var exists: Bool {
-    if case .absent = condition { false } else { folder.fault == nil }
+    // Where the folder cannot be used there may be one.
+    if case .absent = condition { false } else { true }
   }
 
   public var isUnlocked: Bool {
@@ -84,7 +91,7 @@ public final class FileStore: VaultFile {
     switch condition {
     case .absent: 0
     case .refused: nil
-    case .locked(let file): try? file.reader.count()
+    case .locked(let file): file.recordCount
     case .unlocked(_, _, let ledger): ledger.numbers.tokens
     }
   }
@@ -109,6 +116,7 @@ public final class FileStore: VaultFile {
     era += 1
     guard case .unlocked(let file, _, let ledger) = condition else { return }
     highestBeforeLock = ledger.highest
+    file.recordCount = ledger.numbers.tokens
     ledger.close()
     condition = .locked(file)
   }

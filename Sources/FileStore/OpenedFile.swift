@@ -15,6 +15,8 @@ final class OpenedFile {
   let commits: GroupCommit<RecordTables>
   /// The slots, by number; `nil` for one that is damaged.
   var slots: [SlotRow?]
+  /// How many records there are, as far as that is known while the file is locked.
+  var recordCount: Int
 
   /// Opens the file in `folder`.
   /// - Returns: `nil` where there is none.
@@ -41,14 +43,16 @@ final class OpenedFile {
     do throws(DatabaseFault) {
       reader = try RecordReader(connection)
       slots = try reader.slots()
+      recordCount = try reader.count()
     } catch {
       throw error.outcome(in: .file)
     }
-    let vault = header.vault
+    let (vault, inForce) = (header.vault, LedgerInForce())
     commits = GroupCommit(name: "vault-file") { () throws(CommitFailure) in
       do throws(DatabaseFault) {
-        let connection = try Connection(path, .write, layer: folder.layer)
-        let tables = try RecordTables(connection, of: vault, in: folder)
+        let access: Connection.Access = folder.isWritable ? .write : .read
+        let connection = try Connection(path, access, layer: folder.layer)
+        let tables = try RecordTables(connection, of: vault, in: folder, inForce)
         return GroupCommit<RecordTables>.Opened(connection, tables)
       } catch {
         throw .database(error)

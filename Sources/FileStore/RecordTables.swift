@@ -2,12 +2,17 @@
 // with each transaction. Reads the whole file when it is opened or verified (`RecordLoading`).
 
 import Database
+import Synchronization
 import VaultCrypto
 import VaultModel
 
+/// The ledger of one open file. It outlives the connection, which is opened anew where it could only read.
+final class LedgerInForce: Sendable {
+  let ledger = Mutex<Ledger?>(nil)
+}
+
 /// The statements that write.
 final class RecordTables: WrittenTables {
-  let folder: DataFolder
   let vault: VaultID
   private let put: Statement
   private let delete: Statement
@@ -15,10 +20,11 @@ final class RecordTables: WrittenTables {
   private let state: Statement
   private let deleteSlot: Statement
   private let watch: FileWatch
-  /// What the changes are changes of; `nil` until the file was unlocked.
-  var ledger: Ledger?
+  private let inForce: LedgerInForce
 
-  init(_ connection: borrowing Connection, of vault: VaultID, in folder: DataFolder) throws(DatabaseFault) {
+  init(
+    _ connection: borrowing Connection, of vault: VaultID, in folder: DataFolder, _ inForce: LedgerInForce
+  ) throws(DatabaseFault) {
     put = try connection.prepare(
       """
       INSERT INTO record (id, version, marks, namespace, entry, secret) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -31,8 +37,14 @@ final class RecordTables: WrittenTables {
     state = try connection.prepare("UPDATE state SET sealed = ? WHERE id = 1")
     deleteSlot = try connection.prepare("DELETE FROM slot WHERE number = ?")
     watch = FileWatch(.vault, in: folder)
-    self.folder = folder
     self.vault = vault
+    self.inForce = inForce
+  }
+
+  /// What the changes are changes of; `nil` until the file was unlocked.
+  var ledger: Ledger? {
+    get { inForce.ledger.withLock { $0 } }
+    set { inForce.ledger.withLock { $0 = newValue } }
   }
 
   func apply(_ changes: [RecordChange], in connection: borrowing Connection) throws(CommitFailure) {

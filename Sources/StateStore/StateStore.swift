@@ -74,7 +74,8 @@ public final class StateStore: State {
     self.tally = tally
     commits = GroupCommit(name: "state") { () throws(CommitFailure) in
       do throws(DatabaseFault) {
-        let connection = try Connection(path, .write, layer: folder.layer)
+        let access: Connection.Access = folder.isWritable ? .write : .read
+        let connection = try Connection(path, access, layer: folder.layer)
         let tables = try StateTables(connection, FileWatch(blueprint, in: folder), tally)
         return GroupCommit<StateTables>.Opened(connection, tables)
       } catch {

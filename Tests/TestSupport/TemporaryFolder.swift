@@ -9,7 +9,7 @@ public final class TemporaryFolder: Sendable {
 
   /// Makes one under the system's temporary folder.
   public init() throws {
-    path = NSTemporaryDirectory() + "/vault-test-" + UUID().uuidString
+    path = URL(fileURLWithPath: NSTemporaryDirectory()).path + "/vault-test-" + UUID().uuidString
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
   }
