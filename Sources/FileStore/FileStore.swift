@@ -44,7 +44,7 @@ public final class FileStore: VaultFile {
   ///   - folder: the data folder.
   ///   - clock: dates slots.
   ///   - credentials: the folder of systemd's credentials; `nil` where the daemon has none.
-  public init(folder: DataFolder, clock: any Clock, credentials: String? = Credential.systemFolder) {
+  public init(folder: DataFolder, clock: any Clock, credentials: String?) {
     self.folder = folder
     self.clock = clock
     self.credentials = credentials

@@ -129,13 +129,7 @@ struct KeyFile: Sendable {
 }
 
 /// The credential of a name.
-public struct Credential: Sendable {
-  /// Where systemd put the credentials of this unit; `nil` where it put none.
-  public static var systemFolder: String? {
-    guard let folder = unsafe getenv("CREDENTIALS_DIRECTORY") else { return nil }
-    return unsafe String(cString: folder)
-  }
-
+struct Credential: Sendable {
   /// Its name, as `LoadCredential=` and the like have it.
   let name: String
 
