@@ -221,7 +221,7 @@ final class Keyring {
     let answer: Variant
     do throws(Trouble) {
       answer = try await provider.call(
-        .service, "GetSecrets", .tuple([.paths([path]), .path(session.path) ?? .string("/")]),
+        .service, "GetSecrets", .tuple([.paths([path]), .path(session.path) ?? .string(Object.none)]),
         reply: "(a{o(oayays)})", by: deadline)
     } catch .isLocked {
       return nil  // the other way to say it
@@ -248,7 +248,23 @@ final class Keyring {
       if let other = entries[id], other.counts(before: item) { continue }
       entries[id] = item
     }
-    return entries.map { $1.entry($0, size: nil) }
+    let sizes = try await sizes(
+      of: entries.values.filter { $0.size == nil }.map(\.path), provider, by: allowance.deadline)
+    return entries.map { $1.entry($0, size: sizes[$1.path]) }
+  }
+
+  /// How large the secrets of items are that don't say so themselves: other programs' items.
+  private func sizes(
+    of paths: [String], _ provider: Provider, by deadline: Deadline
+  ) async throws(Trouble) -> [String: Int] {
+    guard !paths.isEmpty else { return [:] }
+    let session = try await openSession(provider, by: deadline)
+    let answer = try await provider.call(
+      .service, "GetSecrets", .tuple([.paths(paths), .path(session.path) ?? .string(Object.none)]),
+      reply: "(a{o(oayays)})", by: deadline)
+    var sizes: [String: Int] = [:]
+    for (path, secret) in answer[0]?.entries ?? [] { sizes[path] = try session.decode(secret).count }
+    return sizes
   }
 
   /// All items that may be of a namespace, or all there are.

@@ -48,14 +48,15 @@ import VaultModel
     }
   }
 
-  @Test("what we do ourselves is no news")
-  func ours() async throws {
+  @Test("what we do ourselves is no news", arguments: [false, true])
+  func ours(inKeyring: Bool) async throws {
     try await withStore { test, bus in
+      if inKeyring { try bus.startKeyring() }
       let changes = Changes(of: test)
       let key = try id("Told.ours")
       for round in 0..<5 { try await test.set(key, "\(round)") }
       _ = try await test.clear(key)
-      bus.fake.tell("lock")
+      if inKeyring { try bus.lockKeyring() } else { bus.fake.tell("lock") }
       try await changes.wait(for: .locked)
       #expect(!changes.seen.contains(.itemChanged(key)))
       #expect(!changes.seen.contains(.itemDeleted(key)))
