@@ -236,7 +236,8 @@ extension EndToEnd {
           while let answer = try connection.answer() { if answer.error == nil { acknowledged += 1 } }
           try daemon.wait()
           daemon = try session.daemon("--store", store == .file ? "file" : "secret-service")
-          let value = try session.get("Killed.k").flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? round * 1000
+          let value =
+            try session.get("Killed.k").flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? round * 1000
           #expect((round * 1000 + acknowledged...round * 1000 + 100).contains(value), "\(acknowledged)")
         }
       }

@@ -14,6 +14,8 @@ final class UserSession {
   /// The environment of the user's programs.
   let environment: [String: String]
 
+  /// When it began: the journal may hold what an earlier session of the same user printed.
+  private let began = Int(Date.now.timeIntervalSince1970)
   private let holder: Child
   private let input: Pipe
   private let install: String
@@ -128,6 +130,6 @@ final class UserSession {
   /// What the user's units have logged.
   func journal() throws -> String {
     _ = try Root.run(["journalctl", "--sync"])
-    return try Root.run(["journalctl", "--no-pager", "--output=cat", "_UID=\(uid)"]).text
+    return try Root.run(["journalctl", "--no-pager", "--output=cat", "--since=@\(began)", "_UID=\(uid)"]).text
   }
 }
