@@ -2,6 +2,7 @@
 // arrives on the bus's thread; every wait of the request is cut by it.
 
 import GLibLoop
+import VaultModel
 
 /// The patience of one request, by the clock of the bus's thread.
 @GLibActor
@@ -18,10 +19,21 @@ final class Allowance {
   /// How often an unlock was tried for the request; a provider that never means it is not asked for ever.
   var unlocks = 0
 
+  /// The session that it used last: the one to forget where the provider does not know it any more.
+  var session: SecretSession?
+
+  private var searches = 0
+
   init(_ time: TimeLeft) {
     deadline = .after(milliseconds: time.plain)
     promptDeadline = .after(milliseconds: time.prompt)
     interactive = time.interactive
+  }
+
+  /// Begins to search again, since what was found is not there any more; a few times only.
+  func searchAgain(_ trouble: Trouble = .senseless("items are found that are not there")) throws(Trouble) {
+    searches += 1
+    guard searches <= Limits.searches else { throw trouble }
   }
 
   /// A prompt is on the screen: there is more time.

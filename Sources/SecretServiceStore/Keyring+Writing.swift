@@ -32,7 +32,7 @@ extension Keyring {
   ) async throws(Trouble) {
     while true {
       let target = try await chosen(entry.id, provider, allowance)
-      let session = try await openSession(provider, by: allowance.deadline)
+      let session = try await openSession(provider, allowance)
       // What has to be unlocked when the provider says so.
       let place: String
       if let target {
@@ -43,6 +43,8 @@ extension Keyring {
       let change = Change(
         entry: entry, secret: secret, provider: provider, session: session, allowance: allowance,
         effect: effect)
+      // What is sent now may take effect after the request has ended.
+      guard !allowance.deadline.isOver else { throw .noAnswer }
       do throws(Trouble) {
         let isPlain = secret.withBytes { SecretForm.isPlain($0) }
         if provider.givesBack.contains(isPlain) {

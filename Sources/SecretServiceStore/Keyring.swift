@@ -57,7 +57,6 @@ final class Keyring {
   ) async throws(Trouble) -> Result {
     var died = false
     var sessions = 0
-    var searches = 0
     while true {
       var provider: Provider?
       do throws(Trouble) {
@@ -76,9 +75,10 @@ final class Keyring {
         case .gone where !died: died = true
         case .noSession where sessions == 0:
           sessions += 1
-          if let provider, let session = provider.openSession { provider.dropSession(session) }
-        case .noSuchObject where searches < Limits.searches: searches += 1
-        case .gone, .noSession, .noSuchObject, .noBus, .noProvider, .noAnswer, .isLocked, .promptNotWanted,
+          // Not a newer one, which another request has opened meanwhile.
+          if let session = allowance.session { provider?.dropSession(session) }
+        case .noSuchObject: try allowance.searchAgain(error)
+        case .gone, .noSession, .noBus, .noProvider, .noAnswer, .isLocked, .promptNotWanted,
           .dismissed, .promptNotAnswered, .noDefaultCollection, .onlyPlain, .denied, .refused, .senseless,
           .removalNeedsPrompt, .notRemoved, .notKept, .lostWithProvider, .tooLarge, .own:
           report.failed(provider, error)
@@ -168,7 +168,10 @@ final class Keyring {
       }
       // Several: the one that was changed last counts. A locked one of which that can't be told does not.
       let items = try await properties(found.unlocked + found.locked, provider, by: allowance.deadline)
-      guard let best = items.max(by: { $1.counts(before: $0) }) else { continue }
+      guard let best = items.max(by: { $1.counts(before: $0) }) else {
+        try allowance.searchAgain()
+        continue
+      }
       if found.locked.contains(best.path) {
         try await provider.unlocking.unlock(best.path, allowance)
         continue
@@ -185,11 +188,12 @@ final class Keyring {
     while true {
       guard let (path, known) = try await chosen(id, provider, allowance) else { return nil }
       report.learn(path, id)
-      let session = try await openSession(provider, by: allowance.deadline)
+      let session = try await openSession(provider, allowance)
       let asked = provider.beginProperties(.item(path))
       var secret = try await readSecret(path, provider, session, by: allowance.deadline)
       guard let item = try await properties(path, asked, provider, by: allowance.deadline) ?? known else {
-        continue  // it vanished: search again
+        try allowance.searchAgain()
+        continue
       }
       guard let stored = secret.take() else {
         // Not in the answer of GetSecrets, and there: the item itself is locked.
@@ -207,9 +211,13 @@ final class Keyring {
   }
 
   /// The session, opened where it is not.
-  func openSession(_ provider: Provider, by deadline: Deadline) async throws(Trouble) -> SecretSession {
-    if let session = provider.openSession, session.isEncrypted { return session }
-    let session = try await provider.session(by: deadline)
+  func openSession(_ provider: Provider, _ allowance: Allowance) async throws(Trouble) -> SecretSession {
+    if let session = provider.openSession, session.isEncrypted {
+      allowance.session = session
+      return session
+    }
+    let session = try await provider.session(by: allowance.deadline)
+    allowance.session = session
     report.sessionOpened(provider)
     return session
   }
@@ -248,20 +256,19 @@ final class Keyring {
       if let other = entries[id], other.counts(before: item) { continue }
       entries[id] = item
     }
-    let sizes = try await sizes(
-      of: entries.values.filter { $0.size == nil }.map(\.path), provider, by: allowance.deadline)
+    let sizes = try await sizes(of: entries.values.filter { $0.size == nil }.map(\.path), provider, allowance)
     return entries.map { $1.entry($0, size: sizes[$1.path]) }
   }
 
   /// How large the secrets of items are that don't say so themselves: other programs' items.
   private func sizes(
-    of paths: [String], _ provider: Provider, by deadline: Deadline
+    of paths: [String], _ provider: Provider, _ allowance: Allowance
   ) async throws(Trouble) -> [String: Int] {
     guard !paths.isEmpty else { return [:] }
-    let session = try await openSession(provider, by: deadline)
+    let session = try await openSession(provider, allowance)
     let answer = try await provider.call(
       .service, "GetSecrets", .tuple([.paths(paths), .path(session.path) ?? .string(Object.none)]),
-      reply: "(a{o(oayays)})", by: deadline)
+      reply: "(a{o(oayays)})", by: allowance.deadline)
     var sizes: [String: Int] = [:]
     for (path, secret) in answer[0]?.entries ?? [] { sizes[path] = try session.decode(secret).count }
     return sizes

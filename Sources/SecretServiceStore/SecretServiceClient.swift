@@ -147,10 +147,11 @@ final class SecretServiceClient {
   }
 
   private func tryAgainLater() {
-    guard isWatching else { return }
+    guard isWatching, retry == nil else { return }
     let wait = retryMilliseconds
     retryMilliseconds = min(2 * wait, Limits.busRetryMilliseconds.upperBound)
     retry = Timer(.after(milliseconds: wait)) { [weak self] in
+      self?.retry = nil
       Task { @GLibActor in
         guard let self, self.bus == nil, self.isWatching else { return }
         _ = try? await self.connectedBus(by: .after(milliseconds: Int64(Limits.timeout) * 1_000))

@@ -38,6 +38,7 @@ import VaultModel
         #expect(time < .seconds(2))
       }
       try bus.startBus()
+      bus.fake.tell("forget-clients")
       #expect(try await test.get(key) == "value")
       #expect((bus.fake.tell("clients") as? [String])?.count == 1)
     }
@@ -127,6 +128,18 @@ import VaultModel
       try bus.restartFake()
       try await test.set(key, "last")
       #expect(try await test.get(key) == "last")
+    }
+  }
+
+  @Test("50 reads whose session is gone open one new session together")
+  func staleTogether() async throws {
+    try await withStore { test, bus in
+      let key = try id("Failures.together")
+      try await test.set(key, "value")
+      let sessions = bus.fake.count("sessions")
+      bus.fake.tell("drop-sessions")
+      #expect(await tally(50) { _ in await test.word(key) } == ["value": 50])
+      #expect(bus.fake.count("sessions") == sessions + 1)
     }
   }
 

@@ -121,6 +121,7 @@ import VaultModel
       let other = StoreUnderTest()
       bus.fake.set("prompt", accepted ? "accept:300" : "dismiss:300")
       bus.fake.tell("lock")
+      bus.fake.tell("forget-clients")
       let before = bus.fake.count("sessions")
       let asked = keys
       let outcomes = await tally(50) { number in
