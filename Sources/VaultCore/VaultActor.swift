@@ -16,13 +16,41 @@ public actor VaultActor {
   nonisolated public var unownedExecutor: UnownedSerialExecutor {
     unsafe Self.executor.asUnownedSerialExecutor()
   }
+
+  /// Starts a task on this actor. What it waits for resumes it here: without the preference every resumption goes
+  /// by way of a thread of Swift's own pool, which costs a request a wake-up, and once it has threads the pool
+  /// wakes up each second for good.
+  public nonisolated static func start(_ body: @escaping @Sendable @VaultActor () async -> Void) {
+    Task(executorPreference: executor, operation: body)
+  }
 }
 
 /// A queue of jobs that the thread of the event loop runs.
-public final class VaultExecutor: SerialExecutor {
+public final class VaultExecutor: SerialExecutor, TaskExecutor {
   private struct Queue {
-    var jobs: [UnownedJob] = []
+    private var jobs: [UnownedJob] = []
+    // The first that was not taken yet.
+    private var next = 0
     var wake: (@Sendable () -> Void)?
+
+    var count: Int { jobs.count - next }
+
+    mutating func add(_ job: UnownedJob) {
+      jobs.append(job)
+    }
+
+    mutating func take() -> UnownedJob? {
+      guard next < jobs.count else { return nil }
+      defer {
+        next += 1
+        // Rarely, so that taking costs nothing, and often enough that a queue which is never empty does not grow.
+        if next == jobs.count || next == 4_096 {
+          jobs.removeFirst(next)
+          next = 0
+        }
+      }
+      return jobs[next]
+    }
   }
 
   private let queue = Mutex(Queue())
@@ -32,7 +60,7 @@ public final class VaultExecutor: SerialExecutor {
   public func onWork(_ wake: @escaping @Sendable () -> Void) {
     let behind = queue.withLock { queue in
       queue.wake = wake
-      return !queue.jobs.isEmpty
+      return queue.count > 0
     }
     if behind { wake() }
   }
@@ -40,22 +68,22 @@ public final class VaultExecutor: SerialExecutor {
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let wake = queue.withLock { queue in
-      queue.jobs.append(job)
-      return queue.jobs.count == 1 ? queue.wake : nil
+      queue.add(job)
+      return queue.count == 1 ? queue.wake : nil
     }
     wake?()
   }
 
-  /// Runs the jobs that are waiting now, on the calling thread, which must be the one thread that ever does.
+  /// Runs the jobs that are waiting now, on the calling thread, which must be the one thread that ever does. Takes
+  /// them one by one: a job may be the event loop, which never returns and runs those behind it itself.
   /// - Returns: whether there were any.
   @discardableResult
   public func runPending() -> Bool {
-    let jobs = queue.withLock { queue in
-      let jobs = queue.jobs
-      queue.jobs = []
-      return jobs
+    let count = queue.withLock { $0.count }
+    for _ in 0..<count {
+      guard let job = queue.withLock({ $0.take() }) else { break }
+      unsafe job.runSynchronously(on: asUnownedSerialExecutor())
     }
-    for job in jobs { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
-    return !jobs.isEmpty
+    return count > 0
   }
 }

@@ -4,7 +4,6 @@
 
 import CLinux
 import Glibc
-import SecretMemory
 import VaultCore
 import VaultModel
 
@@ -117,16 +116,13 @@ public final class Daemon {
     if listener.folderWasLoose {
       journal.note(.warning, "the folder of \(listener.path) was open to others and is private now")
     }
-    if !SecretMemory.isLocked {
-      journal.note(
-        .warning, "secrets may be written to swap: the limit of locked memory (ulimit -l) is too small")
-    }
+    server.checkMemoryLock()
     let journal = journal
     loop.onEndOfTurn { journal.endTurn() }
     server.onChange = { [unowned self] in noteConnections() }
     do {
       self.signals = try SignalWatcher(signals, loop: loop) { [unowned self] in take(signal: $0) }
-      Task.immediate { @VaultActor in
+      VaultActor.start { [self] in
         await service.start()
         serve()
       }
@@ -243,7 +239,7 @@ public final class Daemon {
     stage = .closing
     server.closeAll()
     loop.alarms.set(clock.boot.advanced(by: Limits.closeMilliseconds)) { [unowned self] in stop() }
-    Task.immediate { @VaultActor in
+    VaultActor.start { [self] in
       await service.close()
       stop()
     }

@@ -223,7 +223,7 @@ final class Connection: Watcher {
       finish(request, answer)
     case .waits(let work):
       isAnswering = true
-      Task.immediate { @VaultActor in
+      VaultActor.start { [self] in
         let answer: Answer
         do throws(VaultError) {
           answer = .reply(try await work())

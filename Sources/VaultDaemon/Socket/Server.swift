@@ -33,6 +33,7 @@ final class Server {
   private var sweepTime: BootTime?
   private var onEnd: (@VaultActor () -> Void)?
   private var wasFull = false
+  private var saidSwap = false
 
   /// Serves nobody yet. `clock` and `alarms` tell the time by which connections are judged.
   init(
@@ -188,6 +189,14 @@ final class Server {
     return (left.deadline ?? never) < (right.deadline ?? never)
   }
 
+  /// Says once where the kernel refuses to keep secrets out of swap.
+  func checkMemoryLock() {
+    if saidSwap || SecretMemory.isLocked { return }
+    saidSwap = true
+    journal.note(
+      .warning, "secrets may be written to swap: the limit of locked memory (ulimit -l) is too small")
+  }
+
   /// Takes a place for a frame over `Limits.smallFrameBytes`, or lets the connection wait for one.
   /// - Returns: whether it has one now.
   func takeLargePlace(_ connection: Connection) -> Bool {
@@ -201,6 +210,7 @@ final class Server {
 
   /// Gives a place back, or stops waiting for one.
   func leaveLargePlace(_ connection: Connection) {
+    checkMemoryLock()
     if let index = waitingForLargePlace.firstIndex(where: { $0 === connection }) {
       waitingForLargePlace.remove(at: index)
       return
