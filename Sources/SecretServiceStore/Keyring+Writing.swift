@@ -94,7 +94,7 @@ extension Keyring {
           report.learn(path, change.entry.id)
           target = (path, nil)
           change.effect.isPossible = true
-          if try await isKept(change, path, form, change.provider.beginProperties(.item(path))) { return }
+          if try await isKept(change, path, form) { return }
           refuseBytes(change, form)
           refusal = .notKept
           continue
@@ -122,7 +122,7 @@ extension Keyring {
   ) async throws(Trouble) {
     let provider = change.provider
     let object = Object.item(target.path)
-    let asked = provider.beginProperties(object)
+    let asked = askProperties(target.path, provider)
     var item = target.item
     if form == .base64 {
       // The attribute goes before: what has the mark and not the attribute would be read as it is.
@@ -143,12 +143,12 @@ extension Keyring {
     if let present = try await properties(target.path, asked, provider, by: change.deadline) {
       item = present
     }
-    guard try await isKept(change, target.path, form, nil, over: item) else { throw .notKept }
+    guard try await isKept(change, target.path, form, over: item) else { throw .notKept }
   }
 
   /// Writes the entry's copy into the item where it is not there yet, and reads the secret back.
   private func isKept(
-    _ change: Change, _ path: String, _ form: SecretForm, _ asked: BusCall?, over item: Item? = nil
+    _ change: Change, _ path: String, _ form: SecretForm, over item: Item? = nil
   ) async throws(Trouble) -> Bool {
     let provider = change.provider
     let object = Object.item(path)
@@ -164,6 +164,8 @@ extension Keyring {
       }
     }
 
+    // What we change is not believed to be announced.
+    provider.items.forget(path)
     let stored = try await readSecret(path, provider, change.session, by: change.deadline)
     for setting in settings {
       do throws(Trouble) {
@@ -177,8 +179,7 @@ extension Keyring {
         try form.write(secret) { expected in stored.withBytes { equal($0, expected) } }
       }
     }
-    let asked = asked ?? provider.beginProperties(object)
-    let now = try await properties(path, asked, provider, by: change.deadline)
+    let now = try await properties([path], provider, by: change.deadline).first
     if now?.isLocked ?? false { throw .isLocked(nil) }
     return false
   }

@@ -129,28 +129,48 @@ final class Keyring {
     return Found(unlocked: answer[0]?.texts ?? [], locked: answer[1]?.texts ?? [])
   }
 
-  /// What is known of these items; those that are gone meanwhile are left out.
+  /// What is known of these items. Left out are those that are gone meanwhile, and those that are known to be
+  /// none of ours.
   func properties(
     _ paths: [String], _ provider: Provider, by deadline: Deadline
   ) async throws(Trouble) -> [Item] {
-    let calls = paths.map { ($0, provider.beginProperties(.item($0))) }
+    let asked = paths.map { path in (path, askProperties(path, provider)) }
     var items: [Item] = []
-    for (path, call) in calls {
-      if let item = try await properties(path, call, provider, by: deadline) { items.append(item) }
+    for (path, question) in asked {
+      if let item = try await properties(path, question, provider, by: deadline) { items.append(item) }
     }
     return items
   }
 
-  /// What was asked of an item; `nil` where it is gone.
+  /// What an item is, known already or asked for.
+  enum Question {
+    case known(Item?)
+    case asked(BusCall, UInt64)
+  }
+
+  func askProperties(_ path: String, _ provider: Provider) -> Question {
+    switch provider.items[path] {
+    case .ours(let item): .known(item)
+    case .notOurs: .known(nil)
+    case nil: .asked(provider.beginProperties(.item(path)), provider.items.changes)
+    }
+  }
+
+  /// The answer to a question; `nil` where the item is gone, or known to be none of ours.
   func properties(
-    _ path: String, _ call: BusCall, _ provider: Provider, by deadline: Deadline
+    _ path: String, _ question: Question, _ provider: Provider, by deadline: Deadline
   ) async throws(Trouble) -> Item? {
-    do throws(Trouble) {
-      let item = Item(path: path, properties: try await provider.answer(call, by: deadline))
-      if let id = item.id { report.learn(path, id) }
-      return item
-    } catch .noSuchObject {
-      return nil
+    switch question {
+    case .known(let item): return item
+    case .asked(let call, let changes):
+      do throws(Trouble) {
+        let item = Item(path: path, properties: try await provider.answer(call, by: deadline))
+        if let id = item.id { report.learn(path, id) }
+        provider.items.keep(item, asked: changes)
+        return item
+      } catch .noSuchObject {
+        return nil
+      }
     }
   }
 
@@ -189,14 +209,19 @@ final class Keyring {
       guard let (path, known) = try await chosen(id, provider, allowance) else { return nil }
       report.learn(path, id)
       let session = try await openSession(provider, allowance)
-      let asked = provider.beginProperties(.item(path))
+      let asked = askProperties(path, provider)
       var secret = try await readSecret(path, provider, session, by: allowance.deadline)
       guard let item = try await properties(path, asked, provider, by: allowance.deadline) ?? known else {
         try allowance.searchAgain()
         continue
       }
       guard let stored = secret.take() else {
-        // Not in the answer of GetSecrets, and there: the item itself is locked.
+        // Not in the answer of GetSecrets, and there: the item itself is locked. Or it is gone.
+        provider.items.forget(path)
+        guard try await !properties([path], provider, by: allowance.deadline).isEmpty else {
+          try allowance.searchAgain()
+          continue
+        }
         try await provider.unlocking.unlock(path, allowance)
         continue
       }

@@ -19,6 +19,8 @@ final class Provider {
   var manglesBytes = false
   /// What it was seen to give back as it was stored: plain secrets (`true`), any others (`false`).
   var givesBack: Set<Bool> = []
+  /// What is known of its items.
+  var items = ItemCache()
   /// Prompts, one at a time.
   private(set) lazy var unlocking = Unlocking(self)
 

@@ -59,6 +59,7 @@ final class ProviderSignals {
 
   private func itemSignal(_ signal: BusSignal) {
     guard let path = signal.parameters[0]?.string else { return }
+    provider.items.forget(path)
     switch signal.member {
     case "ItemCreated": report.itemChanged(path, isNew: true)
     case "ItemChanged": report.itemChanged(path, isNew: false)
@@ -69,6 +70,7 @@ final class ProviderSignals {
 
   /// Looks again whether the default collection is locked; once at a time, however many signals come.
   private func locksMayHaveChanged() {
+    provider.items.forgetAll()
     provider.unlocking.lockChanged()
     if check != nil {
       checkAgain = true

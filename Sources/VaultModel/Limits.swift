@@ -130,8 +130,9 @@ public enum Limits {
   public static let unlocks = 3
   /// How often one request starts again because items vanished under it.
   public static let searches = 5
-  /// Items whose key is remembered by their path, so that signals can be told by key; older ones are forgotten.
-  public static let knownItems = 100_000
+  /// Items that are known by their path, so that they need not be asked for again and signals can be told by
+  /// key: with more the knowledge begins anew. One of ours takes about 1 KB.
+  public static let knownItems = 20_000
   /// Milliseconds in which signals are gathered before they are told: ten times less than the 50 ms in which a
   /// change must be seen, and enough that 2,000 signals are a few.
   public static let signalMilliseconds: Int64 = 5

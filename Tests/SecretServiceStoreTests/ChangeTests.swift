@@ -32,6 +32,31 @@ import VaultModel
     }
   }
 
+  @Test("what is known of items is not asked for again, and not believed after a signal")
+  func known() async throws {
+    try await withStore { test, bus in
+      let key = try id("Told.known")
+      let entry = try await test.set(key, "value")
+      _ = try await test.get(key)
+      let asked = bus.fake.count("properties")
+      for _ in 0..<5 {
+        #expect(try await test.get(key) == "value")
+        #expect(try await test.store.list(nil, test.patience()).map(\.version) == [entry.version])
+      }
+      #expect(bus.fake.count("properties") == asked)
+      let item = try #require(bus.fake.items.first)
+      var attributes = item.attributes
+      attributes["version"] = "7"
+      bus.fake.tell("describe", ["path": item.path, "attributes": attributes, "label": "theirs"])
+      let read = try await test.store.read(key, test.patience())
+      #expect(read?.entry.version == 7)
+      #expect(read?.entry.label == "theirs")
+      // No signal tells of a secret: it is read every time.
+      bus.fake.change(item.path, "changed")
+      #expect(try await test.get(key) == "changed")
+    }
+  }
+
   @Test("one of several items goes: the key is changed, not deleted")
   func oneOfTwo() async throws {
     try await withStore { test, bus in
