@@ -38,8 +38,7 @@ public final class SecretServiceStore: ObservedStore {
 
   /// Ends in order and for good: the session is closed; a request after that is `.unavailable`.
   public func close() async {
-    guard let keyring = await keyring?.value else { return }
-    await keyring.client.close(by: .after(milliseconds: 2_000))
+    await keyring().client.close(by: .after(milliseconds: Limits.closeMilliseconds))
   }
 
   public var provider: String? { snapshot.program }
