@@ -38,7 +38,7 @@ public final class SecretServiceStore: ObservedStore {
 
   /// Ends in order and for good: the session is closed; a request after that is `.unavailable`.
   public func close() async {
-    await keyring().client.close(by: .after(milliseconds: Limits.closeMilliseconds))
+    await keyring().client.close(by: .after(milliseconds: Limits.sessionCloseMilliseconds))
   }
 
   public var provider: String? { snapshot.program }

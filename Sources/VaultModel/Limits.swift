@@ -133,8 +133,8 @@ public enum Limits {
   /// Items that are known by their path, so that they need not be asked for again and signals can be told by
   /// key: with more the knowledge begins anew. One of ours takes about 1 KB.
   public static let knownItems = 20_000
-  /// Milliseconds that the end of the daemon waits for the provider, so that a session is closed in order.
-  public static let closeMilliseconds: Int64 = 2_000
+  /// Milliseconds of them in which the provider may let its session be closed.
+  public static let sessionCloseMilliseconds: Int64 = 2_000
   /// Milliseconds in which signals are gathered before they are told: ten times less than the 50 ms in which a
   /// change must be seen, and enough that 2,000 signals are a few.
   public static let signalMilliseconds: Int64 = 5
