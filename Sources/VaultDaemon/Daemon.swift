@@ -153,8 +153,10 @@ public final class Daemon {
     journal.note(
       .info, "vaultd \(productVersion) serves \(listener.path), store \(settings.store.flag)")
     manager.notify("READY=1", "STATUS=Serving \(listener.path)")
-    // A daemon waits most of the time, and most of its code was for starting.
-    loop.alarms.set(clock.boot.advanced(by: Limits.startCodeMilliseconds)) { clinux_drop_code() }
+    loop.alarms.set(clock.boot.advanced(by: Limits.startCodeMilliseconds)) { [unowned self] in
+      clinux_drop_code()
+      restWhenQuiet()
+    }
     noteConnections()
   }
 
@@ -216,6 +218,17 @@ public final class Daemon {
         journal.note(.info, "nobody asked for \(seconds) s")
         end()
       }
+    }
+  }
+
+  /// Gives back the memory of code once no request came for a while, and then waits for the next one: an idle daemon
+  /// doesn't wake up.
+  private func restWhenQuiet() {
+    let seen = server.requests
+    loop.alarms.set(clock.boot.advanced(by: Limits.quietMilliseconds)) { [unowned self] in
+      if server.requests != seen { return restWhenQuiet() }
+      clinux_drop_code()
+      server.onNextRequest = { [unowned self] in restWhenQuiet() }
     }
   }
 

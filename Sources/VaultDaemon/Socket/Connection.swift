@@ -217,6 +217,7 @@ final class Connection: Watcher {
   }
 
   private func begin(_ request: Request) {
+    server.noteRequest()
     log.prepare()
     switch server.dispatch.begin(request) {
     case .answered(let answer):

@@ -20,6 +20,12 @@ final class Server {
   /// Reads the requests of all connections.
   var reader = RequestReader()
 
+  /// Called once, when the next request is begun.
+  var onNextRequest: (@VaultActor () -> Void)?
+
+  /// How many requests were begun.
+  private(set) var requests: UInt64 = 0
+
   /// Called when the first connection comes and when the last one goes.
   var onChange: (@VaultActor () -> Void)?
 
@@ -81,6 +87,14 @@ final class Server {
     } catch {
       journal.note(.warning, "a connection was dropped: \(error)")
     }
+  }
+
+  /// Counts a request.
+  func noteRequest() {
+    requests &+= 1
+    guard let action = onNextRequest else { return }
+    onNextRequest = nil
+    action()
   }
 
   /// Forgets a connection that is closed.
