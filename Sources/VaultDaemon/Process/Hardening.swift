@@ -17,6 +17,13 @@ public enum Hardening {
     // Swift's crash handler prints the memory that registers point to. The environment can turn it off only
     // before the program starts, and not every way of starting it does; without its handlers it does nothing.
     clinux_drop_crash_handlers()
+    // A descriptor of ours that took the place of a closed standard error would get the log.
+    while case let number = unsafe open("/dev/null", O_RDWR), number >= 0 {
+      if number > STDERR_FILENO {
+        _ = close(number)
+        break
+      }
+    }
     // Whatever makes a file makes it for this user alone.
     umask(0o077)
   }
