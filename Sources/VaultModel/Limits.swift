@@ -136,7 +136,7 @@ public enum Limits {
   /// Items that are known by their path, so that they need not be asked for again and signals can be told by
   /// key: with more the knowledge begins anew. One of ours takes about 1 KB.
   public static let knownItems = 20_000
-  /// Milliseconds of them in which the provider may let its session be closed.
+  /// Milliseconds of `closeMilliseconds` that closing the session with the provider may take.
   public static let sessionCloseMilliseconds: Int64 = 2_000
   /// Milliseconds in which signals are gathered before they are told: ten times less than the 50 ms in which a
   /// change must be seen, and enough that 2,000 signals are a few.
