@@ -11,6 +11,8 @@ import VaultModel
 public struct Service {
   /// The vault.
   public var vault: Vault
+  /// What the user has to be told of how the stores were found; for the log.
+  public var warnings: [String]
   /// Makes everything ready; requests are served when it returns, or after `Limits.startMilliseconds`.
   public var start: @VaultActor () async -> Void
   /// Ends what the stores have open, in order; given `Limits.closeMilliseconds`.
@@ -18,9 +20,11 @@ public struct Service {
 
   /// A service of these parts.
   public init(
-    vault: Vault, start: @escaping @VaultActor () async -> Void, close: @escaping @VaultActor () async -> Void
+    vault: Vault, warnings: [String], start: @escaping @VaultActor () async -> Void,
+    close: @escaping @VaultActor () async -> Void
   ) {
     self.vault = vault
+    self.warnings = warnings
     self.start = start
     self.close = close
   }
@@ -112,7 +116,7 @@ public final class Daemon {
   // MARK: Serving
 
   private func run(signals: consuming Signals) -> Int32 {
-    for warning in start.warnings { journal.note(.warning, warning) }
+    for warning in start.warnings + service.warnings { journal.note(.warning, warning) }
     if listener.folderWasLoose {
       journal.note(.warning, "the folder of \(listener.path) was open to others and is private now")
     }

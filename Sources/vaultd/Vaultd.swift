@@ -51,7 +51,7 @@ private func makeService(_ settings: Settings, _ clock: any Clock) -> Service {
     preference: settings.store, secretService: secretService, file: file, state: state, clock: clock,
     timeouts: settings.timeouts)
   return Service(
-    vault: vault,
+    vault: vault, warnings: state.notice.map { [$0] } ?? [],
     start: {
       // A bus that is slow or absent is no reason to wait with tokens of the file. One that is not asked for anything
       // is not watched either.

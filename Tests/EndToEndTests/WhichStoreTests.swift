@@ -91,6 +91,10 @@ extension EndToEnd {
         #expect(try session.get(key) == Data("new".utf8))
         try session.startKeyring()
         for _ in 0..<20 { #expect(try session.get(key) == Data("new".utf8)) }
+        let lookUp = ["secret-tool", "lookup", "namespace", "Back4Gram", "name", "sessionToken"]
+        #expect(
+          try becomesTrue { try session.command(lookUp).output == Data("new".utf8) }, "it moves by itself")
+        #expect(try becomesTrue { try store(session, key) == "secret_service" })
         try daemon.stop()
         _ = try session.daemon()
         #expect(try session.get(key) == Data("new".utf8))
@@ -129,6 +133,22 @@ extension EndToEnd {
         #expect(ended.errors.contains("20"), "no date: \(ended.errors)")
         try session.set(key, Data("new".utf8))
         #expect(try session.get(key) == Data("new".utf8))
+      }
+    }
+
+    @Test("a state that is damaged is moved aside, the log says so, and the keyring is believed")
+    func damagedState() throws {
+      try ThrowawaySession.with(.keyring) { session in
+        let daemon = try session.daemon()
+        try session.set(key, Data("kept".utf8))
+        try daemon.stop()
+        let data = session.home + "/.local/share/vault"
+        try Data(repeating: 0x5A, count: 4_096).write(to: URL(fileURLWithPath: data + "/state.db"))
+        let again = try session.daemon()
+        #expect(try session.get(key) == Data("kept".utf8))
+        #expect(becomesTrue { again.log.contains("state.db.damaged-") }, "\(again.log)")
+        #expect(
+          try FileManager.default.contentsOfDirectory(atPath: data).contains { $0.contains("damaged-") })
       }
     }
 
