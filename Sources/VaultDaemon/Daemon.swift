@@ -93,9 +93,10 @@ public final class Daemon {
       listener = try Listener(handedOver: manager.sockets)
     }
     _ = clinux_raise_descriptor_limit(Limits.descriptors)
-    service = make(start.settings, clock)
     do {
       loop = try EventLoop(clock: clock)
+      loop.takeOverPool()
+      service = make(start.settings, clock)
       journal = Journal(
         level: settings.logLevel, showsPriorities: manager.journalReadsStandardError, clock: clock,
         alarms: loop.alarms)
@@ -126,7 +127,7 @@ public final class Daemon {
     server.onChange = { [unowned self] in noteConnections() }
     do {
       self.signals = try SignalWatcher(signals, loop: loop) { [unowned self] in take(signal: $0) }
-      VaultActor.start { [self] in
+      Task { @VaultActor in
         await service.start()
         serve()
       }
@@ -256,7 +257,7 @@ public final class Daemon {
     stage = .closing
     server.closeAll()
     loop.alarms.set(clock.boot.advanced(by: Limits.closeMilliseconds)) { [unowned self] in stop() }
-    VaultActor.start { [self] in
+    Task { @VaultActor in
       await service.close()
       stop()
     }
