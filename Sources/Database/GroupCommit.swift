@@ -106,8 +106,10 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
     thread.enqueue { desk in desk.tendLog() }
   }
 
-  /// Waits until what was given to it is done and its file is closed. Nothing may be given to it after that.
+  /// Waits until what was given to it is done and its file is closed, complete without its log: what befalls a log
+  /// while no daemon runs must not take back what was acknowledged. Nothing may be given to it after that.
   nonisolated(nonsending) public func end() async {
+    thread.enqueue { desk in desk.emptyLog() }
     await thread.end()
   }
 
@@ -225,6 +227,12 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
       } catch {
         return error
       }
+    }
+
+    /// Empties the log where there is one. Where that fails the log stays, and is read at the next start.
+    mutating func emptyLog() {
+      guard let opened, !opened.connection.isReadOnly else { return }
+      _ = try? opened.connection.emptyLog()
     }
 
     /// Empties the log where it may hold what was removed; else copies it into the file now and then. Whoever

@@ -18,7 +18,7 @@ extension FileStore {
     case .refused(let error) where error.outcome == .unavailable: throw error
     case .refused, .locked, .unlocked:
       throw .invalidArgument(
-        argument: "vault", reason: "there is a vault file already: \(path); nothing was changed")
+        argument: "init", reason: "there is a vault file already: \(path); nothing was changed")
     }
     try Place.file.judge { () throws(FolderFault) in try folder.checkWritable() }
 

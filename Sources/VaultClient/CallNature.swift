@@ -1,19 +1,9 @@
-// What a client must know of a call beside its parameters: whether it may be made twice, and whether the
-// daemon may put a question on the user's screen before it answers.
+// What a client must know of a call beside its parameters: whether the daemon may put a question on the user's
+// screen before it answers.
 
 import VaultWire
 
 extension Call {
-  /// Whether carrying it out twice, or not knowing whether it was carried out, could matter.
-  var changes: Bool {
-    switch self {
-    case .getInfo, .getInterfaceDescription, .get, .list, .watch, .slots, .verify, .status: false
-    case .set, .clear, .clearNamespace, .touch, .refresh, .giveUp, .initialise, .lock, .unlock, .addSlot,
-      .removeSlot:
-      true
-    }
-  }
-
   /// Whether the answer may wait for a person, or for something else that takes long by its nature: reading
   /// the whole vault file.
   var mayTakeLong: Bool {

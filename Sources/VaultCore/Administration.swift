@@ -6,7 +6,7 @@ import VaultModel
 extension Vault {
   /// Makes the vault file with one slot.
   public func initialise(_ key: SlotKey) async throws(VaultError) {
-    try await file.initialise(key)
+    try await fileTurns.take(.file) { () async throws(VaultError) in try await file.initialise(key) }
   }
 
   /// Makes the vault forget everything: keys, and values in memory. Every get and set is `Locked` from here on.
@@ -44,12 +44,12 @@ extension Vault {
 
   /// Adds a way to open the vault file.
   public func addSlot(_ key: SlotKey) async throws(VaultError) -> Slot {
-    try await file.addSlot(key)
+    try await fileTurns.take(.file) { () async throws(VaultError) in try await file.addSlot(key) }
   }
 
   /// Removes a way to open the vault file.
   public func removeSlot(_ number: Int64) async throws(VaultError) {
-    try await file.removeSlot(number)
+    try await fileTurns.take(.file) { () async throws(VaultError) in try await file.removeSlot(number) }
   }
 
   /// Authenticates the whole vault file.

@@ -1,17 +1,15 @@
-// One change of a key at a time. Changes wait on stores; without turns a set could overtake a clear of the
+// One change of a thing at a time: of a key, or of the vault file's slots. Changes wait on stores; without turns a set could overtake a clear of the
 // same key between two of their steps. Readers take no turn: they see the old or the new.
 
-import VaultModel
-
-/// First come, first served, key by key.
+/// First come, first served, for each `ID`.
 @VaultActor
-final class Turns {
+final class Turns<ID: Hashable & Sendable> {
   /// Who waits behind the change that is under way; a key that is not in here has none under way.
-  private var waiting: [EntryID: [CheckedContinuation<Void, Never>]] = [:]
+  private var waiting: [ID: [CheckedContinuation<Void, Never>]] = [:]
 
   /// Runs `change` when every earlier change of `id` has ended.
   func take<Result, Failure: Error>(
-    _ id: EntryID, _ change: @VaultActor () async throws(Failure) -> Result
+    _ id: ID, _ change: @VaultActor () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     if waiting[id] == nil {
       waiting[id] = []
@@ -23,9 +21,9 @@ final class Turns {
   }
 
   /// Whether no change of `id` is under way.
-  func isFree(_ id: EntryID) -> Bool { waiting[id] == nil }
+  func isFree(_ id: ID) -> Bool { waiting[id] == nil }
 
-  private func pass(_ id: EntryID) {
+  private func pass(_ id: ID) {
     guard var queue = waiting[id], !queue.isEmpty else {
       waiting[id] = nil
       return

@@ -35,7 +35,9 @@ public final class Vault {
   let file: any VaultFile
   let state: any State
   let clock: any Clock
-  let turns = Turns()
+  let turns = Turns<EntryID>()
+  /// Making the file and changing its slots: each judges what the one before it left.
+  let fileTurns = Turns<StoreName>()
 
   /// Whether `lock` was called and `unlock` was not.
   public internal(set) var isLocked = false

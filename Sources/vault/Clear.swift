@@ -33,7 +33,7 @@ private func show(
   }
   guard clearance.pending else { return 0 }
   StandardStreams.tell(
-    "a copy may be left in the keyring, which is out of reach; it is removed as soon as the keyring can be reached"
+    "a copy may be left in a store that is locked or out of reach; it is removed as soon as that store can be reached"
   )
   return Outcome.unavailable.exitStatus
 }

@@ -76,11 +76,10 @@ final class Connection: Watcher {
       outbox.unblock()
       flush()
     }
+    // Nobody will read an answer. What was sent before is still carried out.
+    if readiness.contains(.hungUp) { losePeer() }
     if readiness.contains(.readable) {
       if wantsInput { receive() } else { ask(for: interest.subtracting(.readable)) }
-    } else if readiness.contains(.hungUp) {
-      // Nobody will read an answer. What was sent before is still carried out.
-      losePeer()
     }
     goOn()
   }
@@ -218,6 +217,10 @@ final class Connection: Watcher {
 
   private func begin(_ request: Request) {
     server.noteRequest()
+    if isPeerGone, !request.call.changes {
+      leaveLargePlace()
+      return
+    }
     log.prepare()
     switch server.dispatch.begin(request) {
     case .answered(let answer):
