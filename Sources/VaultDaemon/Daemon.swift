@@ -93,10 +93,9 @@ public final class Daemon {
       listener = try Listener(handedOver: manager.sockets)
     }
     _ = clinux_raise_descriptor_limit(Limits.descriptors)
+    service = make(start.settings, clock)
     do {
       loop = try EventLoop(clock: clock)
-      loop.takeOverPool()
-      service = make(start.settings, clock)
       journal = Journal(
         level: settings.logLevel, showsPriorities: manager.journalReadsStandardError, clock: clock,
         alarms: loop.alarms)
@@ -127,7 +126,7 @@ public final class Daemon {
     server.onChange = { [unowned self] in noteConnections() }
     do {
       self.signals = try SignalWatcher(signals, loop: loop) { [unowned self] in take(signal: $0) }
-      Task { @VaultActor in
+      VaultActor.start { [self] in
         await service.start()
         serve()
       }
@@ -257,7 +256,7 @@ public final class Daemon {
     stage = .closing
     server.closeAll()
     loop.alarms.set(clock.boot.advanced(by: Limits.closeMilliseconds)) { [unowned self] in stop() }
-    Task { @VaultActor in
+    VaultActor.start { [self] in
       await service.close()
       stop()
     }

@@ -125,13 +125,6 @@ final class EventLoop {
     beforeWaiting.append(action)
   }
 
-  /// Runs the jobs that belong to no actor as well, in place of Swift's own pool of threads. For a process that does
-  /// nothing else, on the thread that calls `run`, before other threads are started.
-  func takeOverPool() {
-    clinux_loop_enter()
-    clinux_pool_take_over(wakeup.number)
-  }
-
   /// Has `run` return at the end of this turn.
   func stop() {
     isStopped = true
@@ -161,10 +154,7 @@ final class EventLoop {
   /// Runs the jobs that are waiting.
   /// - Returns: whether none is left.
   private func runJobs() -> Bool {
-    for _ in 0..<Self.rounds {
-      let hadOthers = clinux_pool_run()
-      if !VaultActor.executor.runPending() && !hadOthers { return true }
-    }
+    for _ in 0..<Self.rounds where !VaultActor.executor.runPending() { return true }
     return false
   }
 

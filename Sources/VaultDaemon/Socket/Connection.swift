@@ -227,7 +227,7 @@ final class Connection: Watcher {
       finish(request, answer)
     case .waits(let work):
       isAnswering = true
-      Task { @VaultActor in
+      VaultActor.start { [self] in
         let answer: Answer
         do throws(VaultError) {
           answer = .reply(try await work())
