@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int clinux_forbid_tracing(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : -errno; }
@@ -84,15 +85,31 @@ int clinux_signals_next(int signals) {
   }
 }
 
-ptrdiff_t clinux_write_without_blocking(int descriptor, const void *bytes, size_t count) {
-  ssize_t sent = send(descriptor, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent >= 0) return sent;
-  if (errno != ENOTSOCK) return -errno;
-  // O_NONBLOCK would be set for everyone who shares a terminal or a pipe. Of a pipe that is ready, the kernel
-  // promises room for PIPE_BUF bytes.
-  struct pollfd ready = {.fd = descriptor, .events = POLLOUT};
-  if (poll(&ready, 1, 0) <= 0 || !(ready.revents & POLLOUT)) return -EAGAIN;
-  ssize_t written = write(descriptor, bytes, count < PIPE_BUF ? count : PIPE_BUF);
+enum clinux_output clinux_output_kind(int descriptor) {
+  struct stat status;
+  if (fstat(descriptor, &status) != 0) return CLINUX_OUTPUT_STREAM;
+  if (S_ISSOCK(status.st_mode)) return CLINUX_OUTPUT_SOCKET;
+  return S_ISREG(status.st_mode) ? CLINUX_OUTPUT_FILE : CLINUX_OUTPUT_STREAM;
+}
+
+ptrdiff_t clinux_write_without_blocking(int descriptor, enum clinux_output kind, const void *bytes, size_t count) {
+  ssize_t written;
+  switch (kind) {
+    case CLINUX_OUTPUT_SOCKET:
+      written = send(descriptor, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+      break;
+    case CLINUX_OUTPUT_STREAM: {
+      // O_NONBLOCK would be set for everyone who shares a terminal or a pipe. Of a pipe that is ready, the kernel
+      // promises room for PIPE_BUF bytes.
+      struct pollfd ready = {.fd = descriptor, .events = POLLOUT};
+      if (poll(&ready, 1, 0) <= 0 || !(ready.revents & POLLOUT)) return -EAGAIN;
+      written = write(descriptor, bytes, count < PIPE_BUF ? count : PIPE_BUF);
+      break;
+    }
+    case CLINUX_OUTPUT_FILE:
+      written = write(descriptor, bytes, count);
+      break;
+  }
   return written >= 0 ? written : -errno;
 }
 

@@ -42,9 +42,22 @@ int clinux_signals_open(void);
 /// The next signal that came; 0 where there is none.
 int clinux_signals_next(int signals);
 
+/// How to write to a descriptor without blocking and without changing it.
+enum clinux_output {
+  /// It never blocks: a file.
+  CLINUX_OUTPUT_FILE,
+  /// A socket.
+  CLINUX_OUTPUT_SOCKET,
+  /// It has to be asked first: a pipe, a terminal.
+  CLINUX_OUTPUT_STREAM,
+};
+
+/// What a descriptor is, for clinux_write_without_blocking.
+enum clinux_output clinux_output_kind(int descriptor);
+
 /// Writes at most `count` bytes to a descriptor that may be shared with other processes, and returns how many;
 /// -EAGAIN where that would block. Leaves the descriptor's flags alone.
-ptrdiff_t clinux_write_without_blocking(int descriptor, const void *bytes, size_t count);
+ptrdiff_t clinux_write_without_blocking(int descriptor, enum clinux_output kind, const void *bytes, size_t count);
 
 /// Gives back the memory of code and constants, of this program and of its libraries. What is needed again is read
 /// again, from the page cache.

@@ -39,6 +39,7 @@ final class Journal {
   var level: Level
 
   private let output: Int32
+  private let kind: clinux_output
   private let showsPriorities: Bool
   private let clock: any Clock
   private let alarms: Alarms
@@ -57,6 +58,7 @@ final class Journal {
     self.level = level
     self.showsPriorities = showsPriorities
     self.output = output
+    kind = clinux_output_kind(output)
     self.clock = clock
     self.alarms = alarms
     lines.reserveCapacity(Limits.journalBytes / 4)
@@ -130,7 +132,7 @@ final class Journal {
     while start < lines.count {
       let written = unsafe lines.withUnsafeBytes { bytes in
         unsafe clinux_write_without_blocking(
-          output, bytes.baseAddress.map { unsafe $0 + start }, bytes.count - start)
+          output, kind, bytes.baseAddress.map { unsafe $0 + start }, bytes.count - start)
       }
       if written == -Int(EINTR) { continue }
       if written == -Int(EAGAIN) { break }
