@@ -76,7 +76,7 @@ final class Server {
         journal.note(.warning, "a connection of uid \(peer.user) was refused (pid \(peer.pid))")
         return
       }
-      guard connections.count < Limits.connections, onEnd == nil else {
+      guard connections.count < Limits.connections else {
         refuse(socket)
         return
       }
@@ -100,7 +100,8 @@ final class Server {
   /// Forgets a connection that is closed.
   func remove(_ connection: Connection) {
     connections[ObjectIdentifier(connection)] = nil
-    wasFull = false
+    // Said again only after it was not so for a while.
+    if connections.count < Limits.connections / 2 { wasFull = false }
     if connections.isEmpty {
       onChange?()
       finishEnd()
