@@ -12,6 +12,7 @@ final class RequestLog {
   private let journal: Journal
   private let peer: Peer
 
+  private var isPrepared = false
   private var lastRead: EntryID?
   private var repeats = 0
 
@@ -23,7 +24,8 @@ final class RequestLog {
 
   /// Asks the system about the peer while it waits for its answer: afterwards it may be gone.
   func prepare() {
-    guard journal.level >= .info else { return }
+    if isPrepared || journal.level < .info { return }
+    isPrepared = true
     _ = peer.executable
     _ = peer.unit
   }

@@ -201,18 +201,27 @@ final class Connection: Watcher {
         searched = buffer.count
         return
       }
-      let result = buffer.withMutableBytes(in: 0..<end) { frame in
-        Result { () throws(Refusal) in try server.reader.read(&frame) }
+      let request: Request
+      do throws(Refusal) {
+        request = try buffer.withMutableBytes(in: 0..<end) { frame throws(Refusal) in
+          try server.reader.read(&frame)
+        }
+      } catch {
+        drop(end, of: &buffer)
+        refuse(error)
+        continue
       }
-      buffer.removeFirst(end + 1)
-      searched = 0
-      frameDeadline = nil
-      switch result {
-      case .success(let request): begin(request)
-      case .failure(let refusal): refuse(refusal)
-      }
+      drop(end, of: &buffer)
+      begin(request)
       if outbox.count > Limits.unsentBytes { flush() }
     }
+  }
+
+  /// Wipes a frame and the NUL at its end.
+  private func drop(_ count: Int, of buffer: inout SecretBuffer) {
+    buffer.removeFirst(count + 1)
+    searched = 0
+    frameDeadline = nil
   }
 
   private func begin(_ request: Request) {
@@ -308,11 +317,15 @@ final class Connection: Watcher {
   private func goOn() {
     // A request that was answered while its frame was decoded goes on there.
     if isDecoding || socket == nil { return }
-    if isDecodable, var own = held.take() {
+    if held != nil, isDecodable, var own = held.take() {
       decode(&own)
       keep(own)
     }
     flush()
+    // Where nearly every request ends: nothing is left of it, and what the loop was asked for is right.
+    if held == nil && outbox.isEmpty && buffered == 0 && interest == .readable && !hasEnded && !isClosing {
+      return
+    }
     if isDecodable && hasEnded { isClosing = true }
     if isClosing && !isAnswering && !outbox.isBlocked {
       close()

@@ -38,6 +38,9 @@ struct Outbox: ~Copyable {
     self.server = server
   }
 
+  /// Whether nothing waits.
+  var isEmpty: Bool { buffer == nil }
+
   /// Bytes that wait.
   var count: Int { buffer.count }
 
