@@ -16,17 +16,12 @@ public actor VaultActor {
   nonisolated public var unownedExecutor: UnownedSerialExecutor {
     unsafe Self.executor.asUnownedSerialExecutor()
   }
-
-  /// Starts a task on this actor. What it waits for resumes it here: without the preference every resumption goes
-  /// by way of a thread of Swift's own pool, which costs a request a wake-up, and once it has threads the pool
-  /// wakes up each second for good.
-  public nonisolated static func start(_ body: @escaping @Sendable @VaultActor () async -> Void) {
-    Task(executorPreference: executor, operation: body)
-  }
 }
 
-/// A queue of jobs that the thread of the event loop runs.
-public final class VaultExecutor: SerialExecutor, TaskExecutor {
+/// A queue of jobs that the thread of the event loop runs. Tasks must not prefer it (`executorPreference`): with a
+/// preference a call between two functions of one actor suspends, and whoever looks and then waits, as `Waiters` of the
+/// bus do, misses what comes in between.
+public final class VaultExecutor: SerialExecutor {
   private struct Queue {
     private var jobs: [UnownedJob] = []
     // The first that was not taken yet.

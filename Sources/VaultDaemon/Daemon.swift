@@ -126,7 +126,7 @@ public final class Daemon {
     server.onChange = { [unowned self] in noteConnections() }
     do {
       self.signals = try SignalWatcher(signals, loop: loop) { [unowned self] in take(signal: $0) }
-      VaultActor.start { [self] in
+      Task { @VaultActor in
         await service.start()
         serve()
       }
@@ -225,8 +225,8 @@ public final class Daemon {
     }
   }
 
-  /// Gives back the memory of code once no request came for a while, and then waits for the next one: an idle daemon
-  /// doesn't wake up.
+  /// Gives back the memory of code once no request came for a while, and then waits for the next one without an
+  /// alarm: nothing of the loop wakes an idle daemon up.
   private func restWhenQuiet() {
     let seen = server.requests
     loop.alarms.set(clock.boot.advanced(by: Limits.quietMilliseconds)) { [unowned self] in
@@ -256,7 +256,7 @@ public final class Daemon {
     stage = .closing
     server.closeAll()
     loop.alarms.set(clock.boot.advanced(by: Limits.closeMilliseconds)) { [unowned self] in stop() }
-    VaultActor.start { [self] in
+    Task { @VaultActor in
       await service.close()
       stop()
     }

@@ -55,7 +55,7 @@ private func makeService(_ settings: Settings, _ clock: any Clock) -> Service {
     start: {
       // A bus that is slow or absent is no reason to wait with tokens of the file. One that is not asked for anything
       // is not watched either.
-      if settings.store != .file { VaultActor.start { await secretService.start() } }
+      if settings.store != .file { Task { await secretService.start() } }
       await vault.start()
     },
     close: {

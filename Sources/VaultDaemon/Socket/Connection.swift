@@ -236,7 +236,7 @@ final class Connection: Watcher {
       finish(request, answer)
     case .waits(let work):
       isAnswering = true
-      VaultActor.start { [self] in
+      Task { @VaultActor in
         let answer: Answer
         do throws(VaultError) {
           answer = .reply(try await work())
