@@ -169,6 +169,20 @@ extension EndToEnd {
       }
     }
 
+    @Test("after an orderly end the file is complete without its log")
+    func logAtTheEnd() throws {
+      try ThrowawaySession.with { session in
+        let daemon = try session.daemonWithFile()
+        try session.set(key, Data("1".utf8))
+        try daemon.stop()
+        let log = session.home + "/.local/share/vault/vault.db-wal"
+        #expect(try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int == 0)
+        try FileManager.default.removeItem(atPath: log)
+        _ = try session.daemon("--store", "file")
+        #expect(try session.get(key) == Data("1".utf8))
+      }
+    }
+
     @Test("a store that is chosen is the only one")
     func chosen() throws {
       try ThrowawaySession.with(.keyring) { session in

@@ -137,11 +137,23 @@ public final class FakeFile: VaultFile {
     isUnlocked = true
   }
 
-  public func slots() throws(VaultError) -> [Slot] { [] }
+  /// The numbers of its slots.
+  public var slotNumbers: [Int64] = [1]
+
+  public func slots() throws(VaultError) -> [Slot] {
+    slotNumbers.map { Slot(number: $0, kind: .passphrase, detail: "", created: WallTime(seconds: 0)) }
+  }
   public func addSlot(_ key: SlotKey) async throws(VaultError) -> Slot {
     throw .denied(reason: "a fake has no slots")
   }
-  public func removeSlot(_ number: Int64) async throws(VaultError) {}
+  public func removeSlot(_ number: Int64) async throws(VaultError) {
+    guard slotNumbers.count > 1, slotNumbers.contains(number) else {
+      throw .invalidArgument(argument: "slot", reason: "is the last one")
+    }
+    // As on a disk, others have their turn between the judgement and the change.
+    await Task.yield()
+    slotNumbers.removeAll { $0 == number }
+  }
   public func verify() async throws(VaultError) -> Verification {
     Verification(records: items.count, damaged: damaged.count, sound: damaged.isEmpty)
   }

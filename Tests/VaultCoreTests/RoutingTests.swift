@@ -293,4 +293,24 @@ struct Bench {
     }
     #expect(bench.file.items.isEmpty)
   }
+
+  @Test("of slots that are removed at once the last one stays")
+  @VaultActor func lastSlot() async throws {
+    let bench = Bench(.file)
+    bench.file.slotNumbers = [1, 2, 3]
+    let removals = (1...3).map { number in
+      Task { () -> Bool in
+        do throws(VaultError) {
+          try await bench.vault.removeSlot(Int64(number))
+          return true
+        } catch {
+          return false
+        }
+      }
+    }
+    var removed = 0
+    for removal in removals where await removal.value { removed += 1 }
+    #expect(removed == 2)
+    #expect(bench.file.slotNumbers.count == 1)
+  }
 }

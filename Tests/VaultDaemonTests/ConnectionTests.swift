@@ -77,6 +77,21 @@ import VaultModel
     #expect(frames.last?.contains(#""secret""#) == true)
   }
 
+  @Test("what a client asked that has left is not looked up")
+  @VaultActor func leftBefore() async throws {
+    let reception = try await Reception()
+    try reception.put("n.k", size: 1)
+    let lookUps = reception.file.lookUps
+    do {
+      // The loop has no turn between these: it finds the calls and the end together.
+      let caller = try reception.connect()
+      caller.send(get("n.k"), get("n.k"), get("n.k"))
+    }
+    await reception.settle { reception.server.count == 0 }
+    #expect(reception.server.count == 0)
+    #expect(reception.file.lookUps == lookUps)
+  }
+
   @Test("a client that goes while its call runs: the call is carried out, and the connection is gone")
   func goneWhileWaiting() async throws {
     let reception = try await Reception()

@@ -13,6 +13,8 @@ final class SlowFile: VaultFile {
 
   /// Whether writes wait.
   var isHolding = false
+  /// How often something was looked up.
+  private(set) var lookUps = 0
   /// How many wait now.
   var waiting: Int { held.count }
 
@@ -36,7 +38,10 @@ final class SlowFile: VaultFile {
   var exists: Bool { inner.exists }
   var isUnlocked: Bool { inner.isUnlocked }
   var recordCount: Int? { inner.recordCount }
-  func lookUp(_ id: EntryID) -> LookUp { inner.lookUp(id) }
+  func lookUp(_ id: EntryID) -> LookUp {
+    lookUps += 1
+    return inner.lookUp(id)
+  }
   func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token? {
     try await inner.read(id, patience)
   }
