@@ -4,6 +4,7 @@
 
 #include "clinux_process.h"
 
+#include <fcntl.h>
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
@@ -143,4 +144,14 @@ int clinux_process_executable(int32_t pid, char *path, size_t size) {
   if (length < 0) return -errno;
   path[length] = 0;
   return (int)length;
+}
+
+int clinux_read_boot_id(char *text) {
+  int descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  ssize_t count = read(descriptor, text, CLINUX_BOOT_ID_SIZE);
+  close(descriptor);
+  /* Without the line end. */
+  while (count > 0 && text[count - 1] == '\n') count--;
+  return count > 0 ? (int)count : 0;
 }

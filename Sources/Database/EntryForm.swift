@@ -29,6 +29,9 @@ public enum EntryForm {
     case label = 9
     case size = 10
     case pending = 11
+    case lastUse = 12
+    case setAt = 13
+    case purged = 14
   }
 
   /// The bytes of an entry: everything but the store that it is in.
@@ -45,6 +48,9 @@ public enum EntryForm {
     if let label = entry.label { writer.add(.label, label) }
     writer.add(.size, Int64(entry.size))
     if entry.pending { writer.add(.pending, "") }
+    if let lastUse = entry.lastUse { writer.add(.lastUse, lastUse) }
+    if let setAt = entry.setAt { writer.add(.setAt, setAt) }
+    if entry.isPurged { writer.add(.purged, "") }
     return writer.bytes
   }
 
@@ -82,8 +88,21 @@ public enum EntryForm {
 
     mutating func add(_ tag: Tag, _ number: Int64) {
       bytes += [tag.rawValue, 0, 8]
+      add(UInt64(bitPattern: number))
+    }
+
+    /// Wall clock, boot clock, and the run of the machine: 32 bytes.
+    mutating func add(_ tag: Tag, _ moment: Moment) {
+      bytes += [tag.rawValue, 0, 32]
+      add(UInt64(bitPattern: moment.wall.milliseconds))
+      add(UInt64(bitPattern: moment.boot.milliseconds))
+      add(moment.bootID.high)
+      add(moment.bootID.low)
+    }
+
+    private mutating func add(_ word: UInt64) {
       for shift in stride(from: 56, through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
       }
     }
   }
@@ -100,6 +119,9 @@ public enum EntryForm {
     var label: String?
     var size: Int64?
     var pending = false
+    var lastUse: Moment?
+    var setAt: Moment?
+    var isPurged = false
 
     mutating func take(_ tag: Tag, _ value: Span<UInt8>, of id: EntryID?) throws(EntryFormError) {
       switch tag {
@@ -126,6 +148,9 @@ public enum EntryForm {
       case .label: label = try value.text()
       case .size: size = try value.number()
       case .pending: pending = true
+      case .lastUse: lastUse = try value.moment()
+      case .setAt: setAt = try value.moment()
+      case .purged: isPurged = true
       }
     }
 
@@ -136,7 +161,8 @@ public enum EntryForm {
       return Entry(
         id: id ?? EntryID(key, account), version: version, created: created, modified: modified,
         expires: expires,
-        idle: idle, untilLogout: untilLogout, label: label, size: Int(size), store: store, pending: pending)
+        idle: idle, untilLogout: untilLogout, label: label, size: Int(size), store: store, pending: pending,
+        setAt: setAt, lastUse: lastUse, isPurged: isPurged)
     }
   }
 }
@@ -144,9 +170,21 @@ public enum EntryForm {
 extension Span where Element == UInt8 {
   fileprivate func number() throws(EntryFormError) -> Int64 {
     guard count == 8 else { throw .malformed }
-    var number: Int64 = 0
-    for index in indices { number = number << 8 | Int64(self[index]) }
-    return number
+    return Int64(bitPattern: word(at: 0))
+  }
+
+  fileprivate func moment() throws(EntryFormError) -> Moment {
+    guard count == 32 else { throw .malformed }
+    return Moment(
+      wall: WallTime(milliseconds: Int64(bitPattern: word(at: 0))),
+      boot: BootTime(milliseconds: Int64(bitPattern: word(at: 8))),
+      bootID: BootID(high: word(at: 16), low: word(at: 24)))
+  }
+
+  private func word(at start: Int) -> UInt64 {
+    var word: UInt64 = 0
+    for index in start..<start + 8 { word = word << 8 | UInt64(self[index]) }
+    return word
   }
 
   fileprivate func text() throws(EntryFormError) -> String {

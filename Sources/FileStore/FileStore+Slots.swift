@@ -72,7 +72,7 @@ extension FileStore {
 
   // MARK: Opening
 
-  public func unlock(_ key: SlotKey?) async throws(VaultError) {
+  public func unlock(_ key: SlotKey?, _ patience: Patience) async throws(VaultError) {
     look()
     let era = era
     let file: OpenedFile

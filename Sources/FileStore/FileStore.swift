@@ -151,7 +151,7 @@ public final class FileStore: VaultFile {
     return try row(record, "the record of \(id)") { name, entry, secret in
       guard let entry = keys.openEntry(entry, name, of: id),
         let secret = try? keys.open(secret, .secret, of: name),
-        secret.count == entry.size
+        secret.count == (entry.isPurged ? 0 : entry.size)
       else { return nil }
       return Token(entry: entry, secret: SharedSecret(secret))
     }
@@ -260,12 +260,36 @@ public final class FileStore: VaultFile {
   public func write(
     _ entry: Entry, _ secret: SharedSecret, _ patience: Patience
   ) async throws(WriteFailure) {
+    var entry = entry
+    (entry.size, entry.isPurged) = (secret.count, false)
+    try await place(entry, secret)
+  }
+
+  /// Rewrites the record under its own version.
+  public func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure) {
+    let present = try orFail { () throws(VaultError) in try token(of: entry.id) }
+    guard let present, present.entry.version == entry.version else { return }
+    if entry.isPurged {
+      let empty = try orFail { () throws(VaultError) in
+        do throws(SecretMemoryError) {
+          return SharedSecret(try SecretBytes(zeros: 0))
+        } catch {
+          throw VaultError(error)
+        }
+      }
+      try await place(entry, empty)
+    } else {
+      try await place(entry, present.secret)
+    }
+  }
+
+  private func place(_ entry: Entry, _ secret: SharedSecret) async throws(WriteFailure) {
     let (file, placement) = try orFail { () throws(VaultError) -> (OpenedFile, Placement) in
       guard secret.count <= Limits.secretBytes else {
         throw .tooLarge(size: secret.count, limit: Limits.secretBytes)
       }
       var entry = entry
-      (entry.store, entry.size) = (.file, secret.count)
+      entry.store = .file
       let (file, keys, _) = try unlocked()
       let placement = try Place.file.judge { () throws(CryptoError) in
         try secret.withBytes { secret throws(CryptoError) in

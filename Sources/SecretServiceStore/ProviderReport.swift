@@ -12,6 +12,8 @@ struct ProviderSnapshot: Hashable, Sendable {
   var detail: String
   /// The program that owns the name; `nil` where none does.
   var program: String?
+  /// Whether a prompt that we asked for is on the screen.
+  var isPrompting = false
 }
 
 /// Gathers what is known of the provider.
@@ -99,7 +101,8 @@ final class ProviderReport {
 
   private func update(_ state: StoreStatus.State, _ detail: String, program: String?) {
     let old = snapshot
-    snapshot = ProviderSnapshot(state: state, detail: detail, program: program)
+    let isPrompting = program != nil && program == old.program && old.isPrompting
+    snapshot = ProviderSnapshot(state: state, detail: detail, program: program, isPrompting: isPrompting)
     guard snapshot != old else { return }
     if state != old.state {
       switch state {
@@ -111,6 +114,13 @@ final class ProviderReport {
       changes.append(.available)
     }
     // At once: whoever gets the outcome of a request sees the status that it led to.
+    handOver()
+  }
+
+  /// A prompt came to the screen, or is gone.
+  func prompting(_ isPrompting: Bool) {
+    guard snapshot.isPrompting != isPrompting else { return }
+    snapshot.isPrompting = isPrompting
     handOver()
   }
 

@@ -43,6 +43,8 @@ public final class SecretServiceStore: ObservedStore {
 
   public var provider: String? { snapshot.program }
 
+  public var isPrompting: Bool { snapshot.isPrompting }
+
   /// `entries` is 0: what is in the keyring is known to `state.db`.
   public var status: StoreStatus {
     StoreStatus(store: name, state: snapshot.state, detail: snapshot.detail, entries: 0, pending: 0)

@@ -37,7 +37,9 @@ final class Unlocking {
   }
 
   private weak let provider: Provider?
-  private var onScreen: Prompt?
+  private var onScreen: Prompt? {
+    didSet { provider?.onPrompt?(onScreen != nil) }
+  }
   private var asking: Shared<Answer>?
   private var lastDismissal: Deadline?
   /// Prompts that the provider made and that nobody wanted to see, by what they would unlock: used when

@@ -10,7 +10,21 @@ extension Blueprint {
     name: "state.db", place: .state, application: 0x564C_5453, format: 1,
     marks: "PRAGMA application_id = 0x564C5453; PRAGMA user_version = 1;",
     tables: [
-      "CREATE TABLE state (id INTEGER PRIMARY KEY, highest INTEGER NOT NULL, provider INTEGER NOT NULL)",
+      """
+      CREATE TABLE state (
+        id INTEGER PRIMARY KEY,
+        highest INTEGER NOT NULL,
+        provider INTEGER NOT NULL,
+        latest INTEGER NOT NULL
+      )
+      """,
+      """
+      CREATE TABLE namespace_removal (
+        namespace TEXT NOT NULL,
+        account TEXT,
+        version INTEGER NOT NULL
+      )
+      """,
       """
       CREATE TABLE record (
         namespace TEXT NOT NULL,

@@ -57,19 +57,27 @@ final class StateReader {
 
   /// The numbers of the whole, counted.
   func count() throws(DatabaseFault) -> StateNumbers? {
-    let whole = try connection.prepare("SELECT highest, provider FROM state WHERE id = 1")
+    let whole = try connection.prepare("SELECT highest, provider, latest FROM state WHERE id = 1")
     let counts = try connection.prepare(
       """
       SELECT count(*), count(*) FILTER (WHERE standing = 1), count(*) FILTER (WHERE standing = 3) FROM record
       """)
+    let removals = try connection.prepare("SELECT namespace, account, version FROM namespace_removal")
     defer {
       whole.reset()
       counts.reset()
+      removals.reset()
     }
     guard try whole.step(), try counts.step() else { return nil }
-    return StateNumbers(
+    var numbers = StateNumbers(
       highest: whole.integer(0), providerAnswered: whole.integer(1) != 0, records: Int(counts.integer(0)),
-      present: Int(counts.integer(1)), removals: Int(counts.integer(2)))
+      present: Int(counts.integer(1)), removals: Int(counts.integer(2)),
+      latest: WallTime(milliseconds: whole.integer(2)))
+    while try removals.step() {
+      guard let removal = StateRow.readRemoval(removals) else { return nil }
+      numbers.namespaceRemovals.append(removal)
+    }
+    return numbers
   }
 
   /// Whether SQLite finds the file consistent.

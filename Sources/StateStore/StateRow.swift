@@ -13,6 +13,7 @@ enum StateRow {
     case present = 1
     case superseded = 2
     case removed = 3
+    case expired = 4
   }
 
   /// Writes a record with a statement whose parameters are the columns.
@@ -23,6 +24,7 @@ enum StateRow {
       case .superseded(let old): (.superseded, old, nil)
       case .absent: (.absent, nil, nil)
       case .removed(let at): (.removed, nil, at)
+      case .expired(let entry): (.expired, entry, nil)
       }
     try statement.run(
       .text(record.id.key.namespace.text), .text(record.id.key.name), .text(record.id.account.text),
@@ -49,12 +51,24 @@ enum StateRow {
         }
       case .absent: .absent
       case .removed: .removed(at: WallTime(milliseconds: statement.integer(5)))
+      case .expired: entry(statement, 6, of: id).map(StateRecord.Standing.expired)
       case nil: nil
       }
     guard let standing else { return nil }
     let intent = entry(statement, 7, of: id)
     guard intent != nil || statement.isNull(7) else { return nil }
     return StateRecord(id: id, version: statement.integer(3), standing: standing, intent: intent)
+  }
+
+  /// The removal in the present row of a statement that gives namespace, account and version; `nil` where it is none.
+  static func readRemoval(_ statement: borrowing Statement) -> NamespaceRemoval? {
+    guard let text = statement.text(0), let namespace = try? Namespace(text) else { return nil }
+    var account: Account?
+    if !statement.isNull(1) {
+      guard let text = statement.text(1), let named = try? Account(text) else { return nil }
+      account = named
+    }
+    return NamespaceRemoval(namespace: namespace, account: account, version: statement.integer(2))
   }
 
   private static func entry(_ statement: borrowing Statement, _ column: Int32, of id: EntryID) -> Entry? {

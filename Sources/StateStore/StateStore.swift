@@ -11,6 +11,7 @@ import VaultModel
 @VaultActor
 public final class StateStore: State {
   private let folder: DataFolder
+  private let clock: any Clock
   private var reader: StateReader?
   private var commits: GroupCommit<StateTables>?
   private var tally = StateTally(StateNumbers())
@@ -22,10 +23,11 @@ public final class StateStore: State {
   /// The state in `folder`: made where it is not there. What goes wrong is `trouble`.
   public init(folder: DataFolder, clock: any Clock) {
     self.folder = folder
-    do throws(VaultError) { try open(clock) } catch { failure = error }
+    self.clock = clock
+    do throws(VaultError) { try open() } catch { failure = error }
   }
 
-  private func open(_ clock: any Clock) throws(VaultError) {
+  private func open() throws(VaultError) {
     do throws(VaultError) {
       guard try Blueprint.state.examine(in: folder) != nil else { return try begin() }
       try openFile()
@@ -42,7 +44,7 @@ public final class StateStore: State {
     // In a folder that cannot be written nothing is known, and nothing will be.
     guard folder.isWritable else { return }
     try Blueprint.state.make(in: folder) { connection throws(DatabaseFault) in
-      try connection.execute("INSERT INTO state (id, highest, provider) VALUES (1, 0, 0)")
+      try connection.execute("INSERT INTO state (id, highest, provider, latest) VALUES (1, 0, 0, 0)")
     }
     try openFile()
   }
@@ -128,6 +130,22 @@ public final class StateStore: State {
     if !providerAnswered { try await commit(.noteProvider) }
   }
 
+  public var latestTime: WallTime { tally.committed.latest }
+
+  public func noteTime() async throws(VaultError) {
+    try await commit(.noteTime)
+  }
+
+  public var namespaceRemovals: [NamespaceRemoval] { tally.committed.namespaceRemovals }
+
+  public func keep(_ removal: NamespaceRemoval) async throws(VaultError) {
+    try await commit(.keepRemoval(removal))
+  }
+
+  public func drop(_ removal: NamespaceRemoval) async throws(VaultError) {
+    try await commit(.dropRemoval(removal))
+  }
+
   /// Ends the store in order: what was begun is on the disk, and the files are closed.
   public func close() async {
     let commits = commits
@@ -141,6 +159,8 @@ public final class StateStore: State {
     // The folder could not be written when the daemon started, and can be now.
     if commits == nil { try begin() }
     guard let commits else { throw .unavailable(store: .state, reason: "\(folder.path) cannot be written") }
-    if let failure = await commits.commit(change) { throw failure.outcome(in: .state) }
+    if let failure = await commits.commit(DatedChange(change: change, at: clock.wall)) {
+      throw failure.outcome(in: .state)
+    }
   }
 }

@@ -10,6 +10,15 @@ enum StateChange: Sendable {
   case keep(StateRecord)
   case drop(EntryID, version: Version)
   case noteProvider
+  case noteTime
+  case keepRemoval(NamespaceRemoval)
+  case dropRemoval(NamespaceRemoval)
+}
+
+/// A change, and the wall time at which it was asked for.
+struct DatedChange: Sendable {
+  let change: StateChange
+  let at: WallTime
 }
 
 /// The statements that write.
@@ -18,6 +27,8 @@ final class StateTables: WrittenTables {
   private let put: Statement
   private let delete: Statement
   private let whole: Statement
+  private let putRemoval: Statement
+  private let deleteRemoval: Statement
   private let watch: FileWatch
   private let tally: StateTally
   private var numbers = StateNumbers()
@@ -33,19 +44,30 @@ final class StateTables: WrittenTables {
       DO UPDATE SET version = ?4, standing = ?5, removed = ?6, entry = ?7, intent = ?8
       """)
     delete = try connection.prepare("DELETE FROM record WHERE namespace = ? AND name = ? AND account = ?")
-    whole = try connection.prepare("UPDATE state SET highest = ?, provider = ? WHERE id = 1")
+    whole = try connection.prepare("UPDATE state SET highest = ?, provider = ?, latest = ? WHERE id = 1")
+    putRemoval = try connection.prepare(
+      "INSERT INTO namespace_removal (namespace, account, version) VALUES (?, ?, ?)")
+    deleteRemoval = try connection.prepare(
+      "DELETE FROM namespace_removal WHERE namespace = ? AND account IS ? AND version <= ?")
     self.watch = watch
     self.tally = tally
   }
 
-  func apply(_ changes: [StateChange], in connection: borrowing Connection) throws(CommitFailure) {
+  func apply(_ changes: [DatedChange], in connection: borrowing Connection) throws(CommitFailure) {
     do throws(VaultError) { try watch.check() } catch { throw .refused(error) }
     let before = tally.committed
     numbers = before
     do throws(DatabaseFault) {
-      for change in changes { try apply(change) }
-      if (numbers.highest, numbers.providerAnswered) != (before.highest, before.providerAnswered) {
-        try whole.run(.integer(numbers.highest), .integer(numbers.providerAnswered ? 1 : 0))
+      for dated in changes {
+        try apply(dated.change)
+        numbers.latest = max(numbers.latest, dated.at)
+      }
+      if (numbers.highest, numbers.providerAnswered, numbers.latest)
+        != (before.highest, before.providerAnswered, before.latest)
+      {
+        try whole.run(
+          .integer(numbers.highest), .integer(numbers.providerAnswered ? 1 : 0),
+          .integer(numbers.latest.milliseconds))
       }
     } catch {
       throw .database(error)
@@ -61,7 +83,7 @@ final class StateTables: WrittenTables {
       switch record.standing {
       case .present: numbers.present += 1
       case .removed: numbers.removals += 1
-      case .absent, .superseded: break
+      case .absent, .superseded, .expired: break
       }
       numbers.highest = max(numbers.highest, record.version, record.intent?.version ?? 0)
     case .drop(let id, let version):
@@ -70,6 +92,28 @@ final class StateTables: WrittenTables {
       numbers.highest = max(numbers.highest, version)
     case .noteProvider:
       numbers.providerAnswered = true
+    case .noteTime:
+      break  // every change has its time
+    case .keepRemoval(let removal):
+      try forget(removal)
+      try putRemoval.run(
+        .text(removal.namespace.text), removal.account.map { .text($0.text) } ?? .null,
+        .integer(removal.version))
+      numbers.namespaceRemovals.append(removal)
+      numbers.highest = max(numbers.highest, removal.version)
+    case .dropRemoval(let removal):
+      try forget(removal)
+      numbers.highest = max(numbers.highest, removal.version)
+    }
+  }
+
+  /// Takes out the removals of the same namespace and account that are not newer.
+  private func forget(_ removal: NamespaceRemoval) throws(DatabaseFault) {
+    try deleteRemoval.run(
+      .text(removal.namespace.text), removal.account.map { .text($0.text) } ?? .null,
+      .integer(removal.version))
+    numbers.namespaceRemovals.removeAll {
+      $0.namespace == removal.namespace && $0.account == removal.account && $0.version <= removal.version
     }
   }
 
@@ -82,7 +126,7 @@ final class StateTables: WrittenTables {
     switch StateRow.Standing(rawValue: standing.integer(0)) {
     case .present: numbers.present -= 1
     case .removed: numbers.removals -= 1
-    case .absent, .superseded, nil: break
+    case .absent, .superseded, .expired, nil: break
     }
   }
 
@@ -91,5 +135,5 @@ final class StateTables: WrittenTables {
   }
 
   // Names and numbers: nothing that has to be gone from the log at once.
-  static func leavesTraces(_ change: StateChange) -> Bool { false }
+  static func leavesTraces(_ change: DatedChange) -> Bool { false }
 }

@@ -2,6 +2,7 @@
 // asks no database for it.
 
 import Synchronization
+import VaultCore
 import VaultModel
 
 /// Numbers of the whole state.
@@ -16,6 +17,10 @@ struct StateNumbers: Hashable, Sendable {
   var present = 0
   /// Removals that are outstanding.
   var removals = 0
+  /// The latest wall time that was recorded.
+  var latest = WallTime(milliseconds: 0)
+  /// Removals of whole namespaces that are outstanding.
+  var namespaceRemovals: [NamespaceRemoval] = []
 }
 
 /// The numbers as they are on the disk.

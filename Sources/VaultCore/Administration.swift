@@ -27,7 +27,7 @@ extension Vault {
       return
     }
     do {
-      try await file.unlock(key)
+      try await file.unlock(key, patience(interactive: false))
     } catch {
       // A file that can't be opened by anybody must not take the other store with it.
       if error.outcome == .damaged || error.outcome == .unsupportedVersion { isLocked = false }

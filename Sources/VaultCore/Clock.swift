@@ -1,5 +1,5 @@
-// The seam between the vault and time, so that tests set the clock. The daemon's clock reads the system's
-// and arms one timerfd.
+// The seam between the vault and time, so that tests set the clock. The daemon's clock reads the system's, and its
+// loop rings the alarms.
 
 import VaultModel
 
@@ -10,4 +10,13 @@ public protocol Clock: AnyObject, Sendable {
   var wall: WallTime { get }
   /// The clock that counts since the machine was started, suspend included.
   var boot: BootTime { get }
+  /// The present run of the machine.
+  var bootID: BootID { get }
+  /// What is to happen at points in time.
+  var alarms: Alarms { get }
+}
+
+extension Clock {
+  /// Now, by all clocks.
+  var moment: Moment { Moment(wall: wall, boot: boot, bootID: bootID) }
 }

@@ -99,7 +99,7 @@ extension Vault {
     for record in try state.records(namespace) {
       switch record.standing {
       case .present(let entry): add(entry)
-      case .superseded, .absent: break
+      case .superseded, .absent, .expired: break
       case .removed: removed[record.id] = record.version
       }
     }

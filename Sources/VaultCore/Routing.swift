@@ -54,6 +54,8 @@ extension Vault {
     switch known?.standing {
     case .removed:
       return .answer(.failure(.notFound(id)))
+    case .expired(let entry):
+      return .answer(.failure(.expired(id, at: entry.expires ?? entry.modified)))
     case .superseded:
       return .answer(
         .failure(

@@ -17,6 +17,8 @@ public struct StateRecord: Hashable, Sendable {
     case absent
     /// It was cleared; a copy may be left in the Secret Service, to be removed when that can be reached.
     case removed(at: WallTime)
+    /// Its time is over, and its secret was removed from the Secret Service.
+    case expired(Entry)
   }
 
   /// Key and account.
@@ -34,6 +36,24 @@ public struct StateRecord: Hashable, Sendable {
     self.version = version
     self.standing = standing
     self.intent = intent
+  }
+}
+
+/// The removal of a whole namespace, recorded because the vault file was locked and could not tell which of its keys
+/// are there: what the file has of it with a lower version counts no more, and is removed when the file is opened.
+public struct NamespaceRemoval: Hashable, Sendable {
+  /// Exactly this namespace.
+  public var namespace: Namespace
+  /// Of this account; `nil`: of all.
+  public var account: Account?
+  /// The version of the removal.
+  public var version: Version
+
+  /// A removal with these fields.
+  public init(namespace: Namespace, account: Account?, version: Version) {
+    self.namespace = namespace
+    self.account = account
+    self.version = version
   }
 }
 
@@ -73,4 +93,19 @@ public protocol State: AnyObject, Sendable {
 
   /// Remembers that a Secret Service answered.
   func noteProvider() async throws(VaultError)
+
+  /// The latest wall time that was recorded, through all removals; every change records the present time.
+  var latestTime: WallTime { get }
+
+  /// Records the present time.
+  func noteTime() async throws(VaultError)
+
+  /// The removals of whole namespaces that are outstanding, in no order. `isEmpty` is about records only.
+  var namespaceRemovals: [NamespaceRemoval] { get }
+
+  /// Keeps the removal of a namespace, in place of an older one of the same namespace and account.
+  func keep(_ removal: NamespaceRemoval) async throws(VaultError)
+
+  /// Drops a removal: it was carried out. `highestVersion` keeps at least its version.
+  func drop(_ removal: NamespaceRemoval) async throws(VaultError)
 }

@@ -83,14 +83,31 @@ public protocol Store: AnyObject, Sendable {
   func forget()
 }
 
-/// The store that is a file of ours, with slots that open it.
+/// A store of ours, encrypted under a key that can be away: the vault file, or the session store.
 @VaultActor
-public protocol VaultFile: Store {
-  /// Whether there is a vault file, of whatever state.
-  var exists: Bool { get }
-
+public protocol OwnStore: Store {
   /// Whether the data key is in memory.
   var isUnlocked: Bool { get }
+
+  /// Replaces what is kept beside the secret of an entry, where the store still has that very version: the last use,
+  /// or, where `entry.isPurged`, also the secret by none. `lookUp` finds a purged entry with an empty secret.
+  func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure)
+}
+
+/// What lives as long as the login session: in the runtime folder, its key in the kernel's keyring. It makes itself
+/// with the first write. Where there is no place for it, every change and every look-up of it is `.unavailable`
+/// (`status.state` is then `.unavailable`), and where there was nothing yet, look-ups are `.missing`.
+@VaultActor
+public protocol SessionKeeper: OwnStore {
+  /// Fetches the key again after `forget`.
+  func unlock() async throws(VaultError)
+}
+
+/// The store that is a file of ours, with slots that open it.
+@VaultActor
+public protocol VaultFile: OwnStore {
+  /// Whether there is a vault file, of whatever state.
+  var exists: Bool { get }
 
   /// How many records the file holds, known also while it is locked; `nil` where it can't be told.
   var recordCount: Int? { get }
@@ -99,8 +116,9 @@ public protocol VaultFile: Store {
   /// - Throws: `.invalidArgument` where there is a file already, or the key file would be in the data folder.
   func initialise(_ key: SlotKey) async throws(VaultError)
 
-  /// Brings the data key into memory. `nil` tries the key files and credentials of the slots.
-  func unlock(_ key: SlotKey?) async throws(VaultError)
+  /// Brings the data key into memory. `nil` tries the key files and credentials of the slots. What is slow about it
+  /// is not begun after the deadline.
+  func unlock(_ key: SlotKey?, _ patience: Patience) async throws(VaultError)
 
   /// The slots.
   func slots() throws(VaultError) -> [Slot]
@@ -132,11 +150,15 @@ public enum StoreChange: Hashable, Sendable {
   case unavailable
 }
 
-/// A store that changes also without us, and says so.
+/// A store that changes also without us, and says so. An item that another program made has no version: `read` and
+/// `list` give it as version 0, with the date of its last change in `modified`.
 @VaultActor
 public protocol ObservedStore: Store {
   /// Called with what changed, in order, after it did.
   var onChange: (@VaultActor ([StoreChange]) -> Void)? { get set }
+
+  /// Whether a prompt that we asked for is on the user's screen.
+  var isPrompting: Bool { get }
 
   /// What answers for the store now, as people know it (`gnome-keyring-daemon`); `nil` where nothing does.
   var provider: String? { get }

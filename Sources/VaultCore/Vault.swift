@@ -67,7 +67,7 @@ public final class Vault {
     watchSecretService()
     guard file.exists else { return }
     do {
-      try await file.unlock(nil)
+      try await file.unlock(nil, patience(interactive: false))
       await removeStaleCopies()
     } catch {
       // What keeps it closed is the file's own status, and the outcome of every request that needs it.

@@ -107,7 +107,7 @@ extension Vault {
         switch known.standing {
         case .present(let entry): entry
         case .superseded(let old): old
-        case .removed, .absent: nil
+        case .removed, .absent, .expired: nil
         }
       try await state.keep(
         StateRecord(
@@ -245,6 +245,7 @@ extension Vault {
     case .present: .counts
     case .superseded(let old): old != nil || known.intent != nil ? .stale : .none
     case .removed: .stale
+    case .expired: .none
     case .absent: known.intent != nil ? .stale : .none
     }
   }
@@ -268,7 +269,7 @@ extension Vault {
     for record in records {
       switch record.standing {
       case .present, .removed: await removeStaleCopy(record, unlessNewerThan: record.version)
-      case .superseded, .absent: break
+      case .superseded, .absent, .expired: break
       }
     }
   }

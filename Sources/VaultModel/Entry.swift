@@ -57,12 +57,18 @@ public struct Entry: Hashable, Sendable {
   public var store: StoreName
   /// Whether it waits to be moved into the Secret Service.
   public var pending: Bool
+  /// When it was set, by all clocks; `nil` where another program made it.
+  public var setAt: Moment?
+  /// When it was last read or touched, where that matters (`idle`) and as far as it was recorded.
+  public var lastUse: Moment?
+  /// Its time was over, and its secret was removed.
+  public var isPurged: Bool
 
   /// An entry with these fields.
   public init(
     id: EntryID, version: Version, created: WallTime, modified: WallTime, expires: WallTime? = nil,
     idle: Int64? = nil, untilLogout: Bool = false, label: String? = nil, size: Int, store: StoreName,
-    pending: Bool = false
+    pending: Bool = false, setAt: Moment? = nil, lastUse: Moment? = nil, isPurged: Bool = false
   ) {
     self.id = id
     self.version = version
@@ -75,6 +81,9 @@ public struct Entry: Hashable, Sendable {
     self.size = size
     self.store = store
     self.pending = pending
+    self.setAt = setAt
+    self.lastUse = lastUse
+    self.isPurged = isPurged
   }
 }
 

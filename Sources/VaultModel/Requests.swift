@@ -63,6 +63,41 @@ public struct SetRequest: Sendable {
   }
 }
 
+/// Asks for a valid token, or for the lease to renew it.
+public struct RefreshRequest: Sendable {
+  /// Whose.
+  public var id: EntryID
+  /// Seconds of validity that must be left; `nil`: any.
+  public var minValidity: Int64?
+  /// Seconds to wait for somebody else's renewal; `nil`: `Limits.refreshWaitSeconds`.
+  public var wait: Int64?
+
+  /// A request with these fields.
+  public init(id: EntryID, minValidity: Int64? = nil, wait: Int64? = nil) {
+    self.id = id
+    self.minValidity = minValidity
+    self.wait = wait
+  }
+}
+
+/// What a `RefreshRequest` leads to.
+public enum Renewal: Sendable {
+  /// A token that is valid.
+  case token(Token)
+  /// The caller renews: `lease` names its right to, `entry` what is there and over; `nil` where nothing is.
+  case lease(String, entry: Entry?)
+}
+
+/// Which changes are to be watched.
+public enum WatchFilter: Hashable, Sendable {
+  /// All.
+  case everything
+  /// Those of one namespace.
+  case namespace(Namespace)
+  /// Those of one key, of every account.
+  case key(Key)
+}
+
 /// A secret with its entry.
 public struct Token: Sendable {
   /// What is known of it.

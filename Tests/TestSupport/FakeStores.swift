@@ -19,6 +19,7 @@ public final class FakeProvider: ObservedStore {
 
   public init() {}
 
+  public var isPrompting = false
   public var provider: String? { trouble == nil ? "fake-provider" : nil }
 
   public var status: StoreStatus {
@@ -59,6 +60,19 @@ public final class FakeProvider: ObservedStore {
     if let trouble { throw trouble }
     return items.values.map(\.entry).filter { namespace == nil || $0.id.key.namespace == namespace }
   }
+}
+
+extension VaultFile {
+  /// Opens the file with all the time that it takes.
+  public func unlock(_ key: SlotKey?) async throws(VaultError) {
+    let never = BootTime(milliseconds: .max)
+    try await unlock(key, Patience(deadline: never, promptDeadline: never, interactive: false))
+  }
+}
+
+private func emptySecret() -> SharedSecret {
+  guard let empty = try? SecretBytes(zeros: 0) else { fatalError("no memory for nothing") }
+  return SharedSecret(empty)
 }
 
 /// A vault file without a file.
@@ -131,7 +145,13 @@ public final class FakeFile: VaultFile {
     isUnlocked = true
   }
 
-  public func unlock(_ key: SlotKey?) async throws(VaultError) {
+  public func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure) {
+    if let error = closed ?? trouble { throw WriteFailure(error) }
+    guard let token = items[entry.id], token.entry.version == entry.version else { return }
+    items[entry.id] = Token(entry: entry, secret: entry.isPurged ? emptySecret() : token.secret)
+  }
+
+  public func unlock(_ key: SlotKey?, _ patience: Patience) async throws(VaultError) {
     if !exists { throw .unavailable(store: .file, reason: "no vault file") }
     if key == nil { throw .locked(store: .file, reason: "needs a passphrase") }
     isUnlocked = true
@@ -167,7 +187,12 @@ public final class FakeState: State {
   public var highestVersion: Version = 0
   public var providerAnswered = false
 
-  public init() {}
+  // What the latest time is read from.
+  private let clock: (any Clock)?
+
+  public init(clock: (any Clock)? = nil) {
+    self.clock = clock
+  }
 
   public var isEmpty: Bool { all.isEmpty }
   public func record(_ id: EntryID) throws(VaultError) -> StateRecord? { all[id] }
@@ -183,15 +208,101 @@ public final class FakeState: State {
   public func keep(_ record: StateRecord) async throws(VaultError) {
     if let trouble { throw trouble }
     all[record.id] = record
+    noteNow()
     highestVersion = max(highestVersion, record.version, record.intent?.version ?? 0)
   }
   public func drop(_ id: EntryID, version: Version) async throws(VaultError) {
     if let trouble { throw trouble }
     all[id] = nil
+    noteNow()
     highestVersion = max(highestVersion, version)
   }
   public func noteProvider() async throws(VaultError) {
     if let trouble { throw trouble }
     providerAnswered = true
+  }
+
+  public var latestTime = WallTime(milliseconds: 0)
+  public func noteTime() async throws(VaultError) {
+    if let trouble { throw trouble }
+    noteNow()
+  }
+  private func noteNow() {
+    if let clock { latestTime = max(latestTime, clock.wall) }
+  }
+
+  public var namespaceRemovals: [NamespaceRemoval] = []
+  public func keep(_ removal: NamespaceRemoval) async throws(VaultError) {
+    if let trouble { throw trouble }
+    namespaceRemovals.removeAll { $0.namespace == removal.namespace && $0.account == removal.account }
+    namespaceRemovals.append(removal)
+    highestVersion = max(highestVersion, removal.version)
+    noteNow()
+  }
+  public func drop(_ removal: NamespaceRemoval) async throws(VaultError) {
+    if let trouble { throw trouble }
+    namespaceRemovals.removeAll { $0 == removal }
+    highestVersion = max(highestVersion, removal.version)
+    noteNow()
+  }
+}
+
+/// A session store without a session.
+@VaultActor
+public final class FakeSession: SessionKeeper {
+  public nonisolated let name = StoreName.session
+  public var items: [EntryID: Token] = [:]
+  public var isUnlocked = true
+  /// What everything fails with: there is no place for it.
+  public var trouble: VaultError?
+  public var highestVersion: Version = 0
+
+  public init() {}
+
+  private var closed: VaultError? {
+    trouble ?? (isUnlocked ? nil : .locked(store: .session, reason: "the session store is locked"))
+  }
+
+  public var status: StoreStatus {
+    StoreStatus(
+      store: .session, state: trouble != nil ? .unavailable : isUnlocked ? .available : .locked,
+      detail: "fake session", entries: items.count, pending: 0)
+  }
+  public func forget() { isUnlocked = false }
+  public func unlock() async throws(VaultError) { isUnlocked = true }
+
+  /// The login session ends.
+  public func end() { items = [:] }
+
+  public func lookUp(_ id: EntryID) -> LookUp {
+    if let closed { return .failed(closed) }
+    return items[id].map { .found($0) } ?? .missing
+  }
+  public func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token? {
+    if let closed { throw closed }
+    return items[id]
+  }
+  public func write(
+    _ entry: Entry, _ secret: SharedSecret, _ patience: Patience
+  ) async throws(WriteFailure) {
+    if let closed { throw WriteFailure(closed) }
+    items[entry.id] = Token(entry: entry, secret: secret)
+    highestVersion = max(highestVersion, entry.version)
+  }
+  public func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure) {
+    if let closed { throw WriteFailure(closed) }
+    guard let token = items[entry.id], token.entry.version == entry.version else { return }
+    items[entry.id] = Token(entry: entry, secret: entry.isPurged ? emptySecret() : token.secret)
+  }
+  public func remove(
+    _ id: EntryID, version: Version, _ patience: Patience
+  ) async throws(WriteFailure) -> Bool {
+    if let closed { throw WriteFailure(closed) }
+    highestVersion = max(highestVersion, version)
+    return items.removeValue(forKey: id) != nil
+  }
+  public func list(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry] {
+    if let closed { throw closed }
+    return items.values.map(\.entry).filter { namespace == nil || $0.id.key.namespace == namespace }
   }
 }

@@ -25,7 +25,7 @@ import VaultWire
       _ = unsafe pipe(&ends)
       (reading, writing) = (ends[0], ends[1])
       _ = fcntl(reading, F_SETFL, O_NONBLOCK)
-      alarms = Alarms(clock: clock) { _ in }
+      alarms = clock.alarms
       journal = Journal(
         level: level, showsPriorities: showsPriorities, output: writing, clock: clock, alarms: alarms)
     }

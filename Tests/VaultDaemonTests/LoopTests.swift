@@ -18,7 +18,9 @@ import VaultModel
     @VaultActor func check() {
       let clock = SettableClock(boot: 1_000)
       var ordered: [Int64?] = []
-      let alarms = Alarms(clock: clock) { ordered.append($0?.milliseconds) }
+      let alarms = clock.alarms
+      alarms.order = { ordered.append($0?.milliseconds) }
+      ordered = []
       var rung: [String] = []
       alarms.set(BootTime(milliseconds: 1_200)) { rung.append("second") }
       alarms.set(BootTime(milliseconds: 1_100)) {

@@ -24,7 +24,7 @@ final class Reception {
   }
 
   private init(loop: EventLoop) throws {
-    alarms = Alarms(clock: clock) { _ in }
+    alarms = clock.alarms
     vault = Vault(
       preference: .file, secretService: FakeProvider(), file: file, state: FakeState(), clock: clock)
     let journal = Journal(level: .error, showsPriorities: false, output: -1, clock: clock, alarms: alarms)

@@ -53,7 +53,12 @@ final class SlowFile: VaultFile {
   }
   func forget() { inner.forget() }
   func initialise(_ key: SlotKey) async throws(VaultError) { try await inner.initialise(key) }
-  func unlock(_ key: SlotKey?) async throws(VaultError) { try await inner.unlock(key) }
+  func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure) {
+    try await inner.update(entry, patience)
+  }
+  func unlock(_ key: SlotKey?, _ patience: Patience) async throws(VaultError) {
+    try await inner.unlock(key, patience)
+  }
   func slots() throws(VaultError) -> [Slot] { try inner.slots() }
   func addSlot(_ key: SlotKey) async throws(VaultError) -> Slot { try await inner.addSlot(key) }
   func removeSlot(_ number: Int64) async throws(VaultError) { try await inner.removeSlot(number) }

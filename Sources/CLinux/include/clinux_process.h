@@ -69,4 +69,10 @@ const char *clinux_error_text(int error);
 /// The path of the program that process `pid` runs, with a NUL, in `path`. Returns its length.
 int clinux_process_executable(int32_t pid, char *path, size_t size);
 
+/* Room for what clinux_read_boot_id writes. */
+#define CLINUX_BOOT_ID_SIZE 64
+
+/* Reads the kernel's boot_id (random(4)) into CLINUX_BOOT_ID_SIZE bytes. Returns its length, or 0. */
+int clinux_read_boot_id(char *text);
+
 #endif

@@ -78,7 +78,8 @@ final class EventLoop {
       clinux_epoll_add(epoll.number, timer.number, Readiness.readable.rawValue, Self.timerToken),
       "epoll_ctl")
     let number = timer.number
-    alarms = Alarms(clock: clock) { time in
+    alarms = clock.alarms
+    alarms.order = { time in
       // It cannot fail: the descriptor is a timer and the time is in range.
       _ = clinux_timer_set(number, time.map { max(0, $0.milliseconds) } ?? -1)
     }
