@@ -17,7 +17,7 @@ UNITDIR ?= $(PREFIX)/$(if $(filter $(HOME)/.local,$(PREFIX)),share,lib)/systemd/
 
 BUILD_PACKAGES = make gcc g++ pkg-config libsecret-1-dev libssl-dev libsqlite3-dev rapidjson-dev
 TEST_PACKAGES = gnome-keyring libsecret-tools dbus dbus-user-session libglib2.0-bin systemd util-linux procps \
-  python3 python3-venv python3-cryptography python3-gi gdb strace
+  python3 python3-venv python3-cryptography python3-gi gdb strace socat netcat-openbsd bash zsh fish man-db mandoc
 BENCH_PACKAGES = libsecret-tools gnome-keyring dbus libglib2.0-bin redis-server redis-tools
 
 # The command has to start fast: it is one file without a shared library. The daemon links the libraries of
