@@ -65,6 +65,8 @@ bool clinux_crash_handlers_are_dropped(void) {
 
 int clinux_signals_open(void) {
   signal(SIGPIPE, SIG_IGN);
+  // A file that may not grow any more is an error of the write, and no end.
+  signal(SIGXFSZ, SIG_IGN);
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);

@@ -37,6 +37,18 @@ static inline const GVariantType *csecret_variant_type(const uint8_t *text) {
   return G_VARIANT_TYPE((const char *)text);
 }
 
+/// How a client connects to the bus at an address.
+static inline GDBusConnectionFlags csecret_bus_client_flags(void) {
+  return G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION;
+}
+
+/// Where in the list of descriptors the one of an answer `(h)` is.
+static inline gint csecret_handle(GVariant *answer) {
+  gint32 handle = -1;
+  g_variant_get(answer, "(h)", &handle);
+  return handle;
+}
+
 static inline void csecret_unref(gpointer object) { g_object_unref(object); }
 static inline gpointer csecret_ref(gpointer object) { return g_object_ref(object); }
 

@@ -29,31 +29,55 @@ public enum Bus: Sendable {
   public var isOpen: Bool { unsafe g_dbus_connection_is_closed(connection) == 0 }
 
   /// Connects to `bus`, with at most `limit` calls on their way at once. Takes as long as the bus does: wait
-  /// for it with a limit (`Shared`). Connections to one bus that live at the same time are one.
+  /// for it with a limit (`Shared`). Connections to the session bus that live at the same time are one, because
+  /// libsecret uses it too; each to the system bus is its own, so that none is left over from a bus that went away.
   public static func open(_ bus: Bus, limit: Int) async throws(GLibError) -> BusConnection {
-    let type =
+    let opened =
       switch bus {
-      case .session: G_BUS_TYPE_SESSION
-      case .system: G_BUS_TYPE_SYSTEM
+      case .session: try await openShared()
+      case .system: try await openOwn(try systemAddress())
       }
+    return unsafe BusConnection(consuming: opened.connection, limit: limit)
+  }
+
+  private static func openShared() async throws(GLibError) -> Opened {
     let result: Result<Opened, GLibError> = await withCheckedContinuation { continuation in
       let box = unsafe Unmanaged.passRetained(Opening(continuation)).toOpaque()
       unsafe g_bus_get(
-        type, nil,
+        G_BUS_TYPE_SESSION, nil,
         { _, result, data in
           guard let data = unsafe data else { return }
-          let opening = unsafe Unmanaged<Opening>.fromOpaque(data).takeRetainedValue()
           var error: UnsafeMutablePointer<GError>?
-          if let connection = unsafe g_bus_get_finish(result, &error) {
-            // GLib ends the process with its bus unless it is told not to, so it is told before anything else.
-            unsafe g_dbus_connection_set_exit_on_close(connection, 0)
-            opening.continuation.resume(returning: .success(unsafe Opened(connection: connection)))
-          } else {
-            opening.continuation.resume(returning: .failure(unsafe GLibError(optional: error)))
-          }
+          let connection = unsafe g_bus_get_finish(result, &error)
+          unsafe Unmanaged<Opening>.fromOpaque(data).takeRetainedValue().end(connection, error)
         }, box)
     }
-    return try unsafe BusConnection(consuming: result.get().connection, limit: limit)
+    return try result.get()
+  }
+
+  private static func openOwn(_ address: String) async throws(GLibError) -> Opened {
+    let result: Result<Opened, GLibError> = await withCheckedContinuation { continuation in
+      let box = unsafe Unmanaged.passRetained(Opening(continuation)).toOpaque()
+      unsafe g_dbus_connection_new_for_address(
+        address, csecret_bus_client_flags(), nil, nil,
+        { _, result, data in
+          guard let data = unsafe data else { return }
+          var error: UnsafeMutablePointer<GError>?
+          let connection = unsafe g_dbus_connection_new_for_address_finish(result, &error)
+          unsafe Unmanaged<Opening>.fromOpaque(data).takeRetainedValue().end(connection, error)
+        }, box)
+    }
+    return try result.get()
+  }
+
+  /// Where the system bus is: `DBUS_SYSTEM_BUS_ADDRESS`, else where every system has it. Starts and asks nothing.
+  private static func systemAddress() throws(GLibError) -> String {
+    var error: UnsafeMutablePointer<GError>?
+    guard let address = unsafe g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SYSTEM, nil, &error) else {
+      throw unsafe GLibError(optional: error)
+    }
+    defer { unsafe g_free(address) }
+    return unsafe String(cString: address)
   }
 
   private init(consuming connection: OpaquePointer, limit: Int) {
@@ -102,6 +126,28 @@ public enum Bus: Sendable {
     reply: StaticString, by deadline: Deadline
   ) async throws(GLibError) -> Variant {
     try await begin(destination, path, interface, method, parameters, reply: reply).answer(by: deadline)
+  }
+
+  /// Makes a call that answers with one open descriptor and nothing else. Outside the limit of calls at once: it is
+  /// for the few that a daemon makes in its life.
+  public func callForDescriptor(
+    _ destination: String, _ path: String, _ interface: String, _ method: String, _ parameters: Variant,
+    by deadline: Deadline
+  ) async throws(GLibError) -> BusDescriptor {
+    let result: Result<BusDescriptor, GLibError> = await withCheckedContinuation { continuation in
+      let box = unsafe Unmanaged.passRetained(Descriptor(continuation)).toOpaque()
+      // With a limit of GLib's: of an answer that comes too late it closes the descriptor.
+      unsafe g_dbus_connection_call_with_unix_fd_list(
+        connection, destination, path, interface, method, parameters.pointer,
+        csecret_variant_type(("(h)" as StaticString).utf8Start), G_DBUS_CALL_FLAGS_NONE,
+        gint(clamping: max(1, deadline.millisecondsLeft)), nil, nil,
+        { source, result, data in
+          guard let data = unsafe data else { return }
+          let waiting = unsafe Unmanaged<Descriptor>.fromOpaque(data).takeRetainedValue()
+          waiting.continuation.resume(returning: unsafe BusDescriptor.finish(OpaquePointer(source), result))
+        }, box)
+    }
+    return try result.get()
   }
 
   private func sendNext() {
@@ -189,6 +235,23 @@ public enum Bus: Sendable {
   private final class Opening: Sendable {
     let continuation: CheckedContinuation<Result<Opened, GLibError>, Never>
     init(_ continuation: CheckedContinuation<Result<Opened, GLibError>, Never>) {
+      self.continuation = continuation
+    }
+
+    @unsafe func end(_ connection: OpaquePointer?, _ error: UnsafeMutablePointer<GError>?) {
+      if let connection = unsafe connection {
+        // GLib ends the process with its bus unless it is told not to, so it is told before anything else.
+        unsafe g_dbus_connection_set_exit_on_close(connection, 0)
+        continuation.resume(returning: .success(unsafe Opened(connection: connection)))
+      } else {
+        continuation.resume(returning: .failure(unsafe GLibError(optional: error)))
+      }
+    }
+  }
+
+  private final class Descriptor: Sendable {
+    let continuation: CheckedContinuation<Result<BusDescriptor, GLibError>, Never>
+    init(_ continuation: CheckedContinuation<Result<BusDescriptor, GLibError>, Never>) {
       self.continuation = continuation
     }
   }

@@ -44,6 +44,7 @@ public final class Daemon {
   private let journal: Journal
   private let listener: Listener
   private let server: Server
+  private let selfLock: SelfLock
   private let service: Service
   private var settings: Settings
   private var stage = Stage.starting
@@ -107,7 +108,10 @@ public final class Daemon {
           stores: vault.storeStatuses,
           protections: Hardening.protections)
       }
-      server = try Server(loop: loop, clock: clock, alarms: loop.alarms, dispatch: dispatch, journal: journal)
+      selfLock = SelfLock(vault: vault, clock: clock, alarms: loop.alarms, journal: journal)
+      server = try Server(
+        loop: loop, clock: clock, alarms: loop.alarms, dispatch: dispatch, journal: journal,
+        idle: selfLock.idle)
     } catch {
       throw .bug("\(error)")
     }
@@ -154,6 +158,8 @@ public final class Daemon {
       return
     }
     stage = .serving
+    // Not before: the file that opens by itself would do so behind a lock.
+    selfLock.watch(for: settings.locks)
     journal.note(
       .info, "vaultd \(productVersion) serves \(listener.path), store \(settings.store.flag)")
     manager.notify("READY=1", "STATUS=Serving \(listener.path)")
@@ -197,9 +203,11 @@ public final class Daemon {
     settings.store = new.store
     settings.timeouts = new.timeouts
     settings.logLevel = new.logLevel
+    settings.locks = new.locks
     service.vault.preference = new.store
     service.vault.timeouts = new.timeouts
     journal.level = new.logLevel
+    if stage == .serving { selfLock.watch(for: new.locks) }
     journal.note(.info, "the settings were read again, store \(new.store.flag)")
   }
 

@@ -35,9 +35,10 @@ public struct BootTime: Hashable, Comparable, Sendable {
     self.milliseconds = milliseconds
   }
 
-  /// This point in time moved by so many milliseconds.
+  /// This point in time moved by so many milliseconds; at most to the ends of what can be said, never around them.
   public func advanced(by milliseconds: Int64) -> BootTime {
-    BootTime(milliseconds: self.milliseconds.addingReportingOverflow(milliseconds).partialValue)
+    let (sum, overflow) = self.milliseconds.addingReportingOverflow(milliseconds)
+    return BootTime(milliseconds: overflow ? (milliseconds < 0 ? .min : .max) : sum)
   }
 
   public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }

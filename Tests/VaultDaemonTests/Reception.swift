@@ -17,6 +17,7 @@ final class Reception {
   let file = SlowFile()
   let vault: Vault
   let server: Server
+  let selfLock: SelfLock
 
   /// A server without connections.
   nonisolated convenience init() async throws {
@@ -34,7 +35,9 @@ final class Reception {
         version: "0", pid: 1, since: WallTime(seconds: 1), preference: .file, stores: vault.storeStatuses,
         protections: [:])
     }
-    server = try Server(loop: loop, clock: clock, alarms: alarms, dispatch: dispatch, journal: journal)
+    selfLock = SelfLock(vault: vault, clock: clock, alarms: alarms, journal: journal)
+    server = try Server(
+      loop: loop, clock: clock, alarms: alarms, dispatch: dispatch, journal: journal, idle: selfLock.idle)
   }
 
   /// A caller that is connected.

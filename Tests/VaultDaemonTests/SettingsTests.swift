@@ -122,14 +122,27 @@ import VaultModel
         == Timeouts(plain: 1, prompt: 3_600))
   }
 
-  @Test("the locks of a later version are refused where they are on, and not taken for off")
-  func later() throws {
-    #expect(failure(["--lock-on-suspend"]).contains("not supported yet"))
-    #expect(failure(["--lock-on-screen-lock=yes"]).contains("not supported yet"))
-    #expect(failure(["--lock-after-idle", "15m"]).contains("not supported yet"))
-    #expect(failure(["--lock-after-idle", "soon"]).contains("duration"))
-    #expect(failure(configuration: "[vaultd]\nlock-on-suspend=true\n").contains("not supported yet"))
-    _ = try read(["--lock-on-suspend=no"], configuration: "[vaultd]\nlock-on-screen-lock=false\n")
+  @Test("the vault locks itself on no occasion unless a flag, a variable or the file says so, in that order")
+  func locks() throws {
+    #expect(try read().settings.locks == LockTriggers())
+    let file = "[vaultd]\nlock-after-idle=15m\nlock-on-suspend=true\nlock-on-screen-lock=yes\n"
+    let (one, _) = try read(configuration: file)
+    #expect(one.locks == LockTriggers(afterIdle: 900, onSuspend: true, onScreenLock: true))
+    let (two, _) = try read(
+      ["--lock-on-suspend", "--lock-after-idle", "off"],
+      [
+        "VAULTD_LOCK_ON_SUSPEND": "no", "VAULTD_LOCK_ON_SCREEN_LOCK": "no", "VAULTD_LOCK_AFTER_IDLE": "1h30m",
+      ], configuration: file)
+    #expect(two.locks == LockTriggers(afterIdle: nil, onSuspend: true, onScreenLock: false))
+    #expect(try read([], ["VAULTD_LOCK_AFTER_IDLE": "1h30m"]).settings.locks.afterIdle == 5_400)
+  }
+
+  @Test(
+    "an idle time that is no duration is an error, and no lock that never comes",
+    arguments: ["soon", "0", "0s", "-1", "1.5h", "", "99999999999999999999", "nan", "10 "])
+  func idleTime(value: String) {
+    #expect(failure(["--lock-after-idle", value]).hasPrefix("--lock-after-idle"))
+    #expect(failure(configuration: "[vaultd]\nlock-after-idle=\(value)\n").contains("lock-after-idle"))
   }
 
   @Test("a configuration that is named must be there; the usual one need not")
@@ -183,7 +196,7 @@ import VaultModel
     let (old, _) = try read()
     let (new, _) = try read([
       "--store", "file", "--timeout", "3", "--log-level", "debug", "--socket", "/s", "--data-dir", "/d",
-      "--idle-exit", "4", "--plain-session",
+      "--idle-exit", "4", "--plain-session", "--lock-on-suspend", "--lock-after-idle", "5",
     ])
     #expect(old.changesThatWait(for: new) == [.socket, .dataFolder, .idleExit, .plainSession])
     #expect(Set(old.changesThatWait(for: new)).allSatisfy { !$0.changesWhileRunning })

@@ -35,7 +35,7 @@ void clinux_drop_crash_handlers(void);
 /// Whether no signal of a crash has a handler.
 bool clinux_crash_handlers_are_dropped(void);
 
-/// Ignores SIGPIPE, blocks SIGTERM, SIGINT and SIGHUP for this thread and those that it starts, and opens a
+/// Ignores SIGPIPE and SIGXFSZ, blocks SIGTERM, SIGINT and SIGHUP for this thread and those that it starts, and opens a
 /// descriptor that reads the three.
 int clinux_signals_open(void);
 

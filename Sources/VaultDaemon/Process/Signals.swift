@@ -9,7 +9,7 @@ import VaultCore
 struct Signals: ~Copyable, Sendable {
   let descriptor: Descriptor
 
-  /// Blocks SIGTERM, SIGINT and SIGHUP, ignores SIGPIPE. Call it once, before other threads are started: they
+  /// Blocks SIGTERM, SIGINT and SIGHUP, ignores SIGPIPE and SIGXFSZ. Call it once, before other threads are started: they
   /// inherit it.
   static func block() throws(StartFailure) -> Signals {
     let number = clinux_signals_open()

@@ -77,13 +77,13 @@ enum Arguments {
       --log-level error|warning|info|debug (info)
       --idle-exit SECONDS                  end after so long without a connection
       --plain-session                      take a Secret Service session without encryption, if need be
-      --lock-after-idle DURATION           not supported yet
-      --lock-on-suspend                    not supported yet
-      --lock-on-screen-lock                not supported yet
+      --lock-after-idle DURATION|off       lock once nobody used the vault for so long (off)
+      --lock-on-suspend                    lock before the machine sleeps
+      --lock-on-screen-lock                lock when the screen is locked
       --version
       --help
 
-    It stays in the foreground. VAULTD_SOCKET, VAULTD_STORE, VAULTD_DATA_DIR and VAULTD_CONFIG stand in for
-    flags that are not given.
+    It stays in the foreground. VAULTD_SOCKET, VAULTD_STORE, VAULTD_DATA_DIR, VAULTD_CONFIG, VAULTD_LOCK_AFTER_IDLE,
+    VAULTD_LOCK_ON_SUSPEND and VAULTD_LOCK_ON_SCREEN_LOCK stand in for flags that are not given.
     """
 }

@@ -29,7 +29,7 @@ enum Setting: String, CaseIterable {
     case .configuration: "FILE"
     case .timeout, .promptTimeout, .idleExit: "SECONDS"
     case .logLevel: "error|warning|info|debug"
-    case .lockAfterIdle: "DURATION"
+    case .lockAfterIdle: "DURATION|off"
     case .plainSession, .lockOnSuspend, .lockOnScreenLock: nil
     }
   }
@@ -41,9 +41,10 @@ enum Setting: String, CaseIterable {
     case .store: "VAULTD_STORE"
     case .dataFolder: "VAULTD_DATA_DIR"
     case .configuration: "VAULTD_CONFIG"
-    case .timeout, .promptTimeout, .logLevel, .idleExit, .plainSession, .lockAfterIdle, .lockOnSuspend,
-      .lockOnScreenLock:
-      nil
+    case .lockAfterIdle: "VAULTD_LOCK_AFTER_IDLE"
+    case .lockOnSuspend: "VAULTD_LOCK_ON_SUSPEND"
+    case .lockOnScreenLock: "VAULTD_LOCK_ON_SCREEN_LOCK"
+    case .timeout, .promptTimeout, .logLevel, .idleExit, .plainSession: nil
     }
   }
 
@@ -53,10 +54,8 @@ enum Setting: String, CaseIterable {
   /// Whether a new value counts at once when the configuration is read again.
   var changesWhileRunning: Bool {
     switch self {
-    case .store, .timeout, .promptTimeout, .logLevel: true
-    case .socket, .dataFolder, .configuration, .idleExit, .plainSession, .lockAfterIdle, .lockOnSuspend,
-      .lockOnScreenLock:
-      false
+    case .store, .timeout, .promptTimeout, .logLevel, .lockAfterIdle, .lockOnSuspend, .lockOnScreenLock: true
+    case .socket, .dataFolder, .configuration, .idleExit, .plainSession: false
     }
   }
 }

@@ -22,6 +22,8 @@ public struct Settings: Hashable, Sendable {
   var idleExit: Int?
   /// Whether a Secret Service session without encryption will do.
   public var plainSession = false
+  /// On which occasions the vault locks itself.
+  var locks = LockTriggers()
 
   /// What is built in.
   init(dataFolder: String) {
@@ -119,13 +121,15 @@ public struct Settings: Hashable, Sendable {
       plainSession = try truth(value, source)
     case .lockAfterIdle:
       do throws(VaultError) {
-        _ = try readDuration(value, argument: source)
+        // So that a flag can undo what the configuration says.
+        locks.afterIdle = value == "off" ? nil : try readDuration(value, argument: source)
       } catch {
         throw .setting(error.description)
       }
-      throw .setting("\(source): is not supported yet; leave it out")
-    case .lockOnSuspend, .lockOnScreenLock:
-      if try truth(value, source) { throw .setting("\(source): is not supported yet; leave it out") }
+    case .lockOnSuspend:
+      locks.onSuspend = try truth(value, source)
+    case .lockOnScreenLock:
+      locks.onScreenLock = try truth(value, source)
     }
   }
 

@@ -231,6 +231,7 @@ final class Connection: Watcher {
       return
     }
     log.prepare()
+    if request.call.usesVault { server.idle.begin() }
     switch server.dispatch.begin(request) {
     case .answered(let answer):
       finish(request, answer)
@@ -251,6 +252,7 @@ final class Connection: Watcher {
   }
 
   private func finish(_ request: Request, _ answer: Answer) {
+    if request.call.usesVault { server.idle.end() }
     log.note(request.call, answer)
     if socket == nil {
       log.writeGathered()

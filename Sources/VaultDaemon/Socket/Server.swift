@@ -14,6 +14,8 @@ final class Server {
   let loop: EventLoop
   let journal: Journal
   let dispatch: Dispatch
+  /// Is told of requests that use the vault.
+  let idle: IdleWatch
 
   /// What all connections read into; a connection takes it for the length of one read.
   var received: SecretBuffer?
@@ -43,13 +45,14 @@ final class Server {
 
   /// Serves nobody yet. `clock` and `alarms` tell the time by which connections are judged.
   init(
-    loop: EventLoop, clock: any Clock, alarms: Alarms, dispatch: Dispatch, journal: Journal
+    loop: EventLoop, clock: any Clock, alarms: Alarms, dispatch: Dispatch, journal: Journal, idle: IdleWatch
   ) throws(SecretMemoryError) {
     self.loop = loop
     self.clock = clock
     self.alarms = alarms
     self.dispatch = dispatch
     self.journal = journal
+    self.idle = idle
     received = try SecretBuffer(capacity: Limits.smallFrameBytes, limit: Limits.smallFrameBytes)
   }
 
