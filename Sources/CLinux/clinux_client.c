@@ -8,17 +8,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-int clinux_limit_sending(int socket, int64_t milliseconds) {
-  if (milliseconds < 1) milliseconds = 1;  // 0 would be no limit
-  struct timeval limit = {.tv_sec = milliseconds / 1000, .tv_usec = milliseconds % 1000 * 1000};
-  return setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 ? 0 : -errno;
-}
 
 // In the grandchild: becomes the program, or writes errno to `report`.
 static _Noreturn void become(const char *path, char *const arguments[], char *const environment[], int report) {

@@ -26,7 +26,7 @@ public struct ClientSettings: Hashable, Sendable {
     socket: String,
     timeout: Duration = .seconds(Limits.timeout + Limits.clientGraceSeconds),
     promptTimeout: Duration = .seconds(Limits.promptTimeout + Limits.clientGraceSeconds)
-  ) throws(ClientError) {
+  ) throws(VaultError) {
     guard !socket.isEmpty, socket.utf8.count <= SocketPath.longest, !socket.utf8.contains(0) else {
       throw .invalidArgument(
         argument: "socket", reason: "must be a path of 1 to \(SocketPath.longest) bytes")
@@ -38,7 +38,7 @@ public struct ClientSettings: Hashable, Sendable {
 
   /// What `VAULTD_SOCKET` and `XDG_RUNTIME_DIR` say.
   /// - Throws: `.invalidArgument` or `.noDaemon` where they name no place.
-  public init() throws(ClientError) {
+  public init() throws(VaultError) {
     let explicit = try variable("VAULTD_SOCKET")
     let runtimeFolder = try variable("XDG_RUNTIME_DIR")
     let path: String
@@ -48,19 +48,23 @@ public struct ClientSettings: Hashable, Sendable {
     } catch {
       switch error {
       case .tooLong: throw .invalidArgument(argument: "VAULTD_SOCKET", reason: "\(error)")
-      case .relativeRuntimeFolder, .noRuntimeFolder: throw .noDaemon(.noSocket(error))
+      case .relativeRuntimeFolder, .noRuntimeFolder: throw .noDaemon(.noSocket(reason: error.description))
       }
     }
     try self.init(socket: path)
   }
 
+  /// The longest that a call may take. `Refresh` waits for another caller first, and then perhaps for a person.
   func patience(for call: Call) -> Duration {
-    call.mayTakeLong ? promptTimeout : timeout
+    if case .refresh(_, _, let wait) = call {
+      return promptTimeout + .seconds(wait ?? Int64(Limits.refreshWaitSeconds))
+    }
+    return call.mayTakeLong ? promptTimeout : timeout
   }
 }
 
 /// A variable of the environment; `nil` where it is not set.
-private func variable(_ name: String) throws(ClientError) -> String? {
+private func variable(_ name: String) throws(VaultError) -> String? {
   guard let value = unsafe getenv(name) else { return nil }
   guard let text = unsafe String(validatingCString: value) else {
     throw .invalidArgument(argument: name, reason: "is not UTF-8")

@@ -7,7 +7,7 @@ import VaultModel
 extension Client {
   /// The token under `key`, as text.
   /// - Throws: `.invalidArgument` for a token that is not UTF-8; else as `get`.
-  public func text(_ key: String, account: String = "") throws(ClientError) -> String {
+  public func text(_ key: String, account: String = "") throws(VaultError) -> String {
     let token = try get(GetRequest(id: try entryID(key, account)))
     guard let text = token.secret.text else {
       throw .invalidArgument(
@@ -17,41 +17,37 @@ extension Client {
   }
 
   /// The token under `key`, as bytes.
-  public func bytes(_ key: String, account: String = "") throws(ClientError) -> [UInt8] {
+  public func bytes(_ key: String, account: String = "") throws(VaultError) -> [UInt8] {
     try get(GetRequest(id: try entryID(key, account))).secret.bytes
   }
 
   /// Stores `text` under `key`.
   @discardableResult
-  public func set(_ key: String, account: String = "", to text: String) throws(ClientError) -> Entry {
+  public func set(_ key: String, account: String = "", to text: String) throws(VaultError) -> Entry {
     try set(SetRequest(id: try entryID(key, account), secret: try shared(text.utf8.span)))
   }
 
   /// Stores `bytes` under `key`.
   @discardableResult
-  public func set(_ key: String, account: String = "", to bytes: [UInt8]) throws(ClientError) -> Entry {
+  public func set(_ key: String, account: String = "", to bytes: [UInt8]) throws(VaultError) -> Entry {
     try set(SetRequest(id: try entryID(key, account), secret: try shared(bytes.span)))
   }
 
   /// Removes the token under `key`.
   @discardableResult
-  public func clear(_ key: String, account: String = "") throws(ClientError) -> Clearance {
+  public func clear(_ key: String, account: String = "") throws(VaultError) -> Clearance {
     try clear(try entryID(key, account))
   }
 
-  private func entryID(_ key: String, _ account: String) throws(ClientError) -> EntryID {
-    do throws(VaultError) {
-      return EntryID(try Key(key), try Account(account))
-    } catch {
-      throw ClientError(error)
-    }
+  private func entryID(_ key: String, _ account: String) throws(VaultError) -> EntryID {
+    EntryID(try Key(key), try Account(account))
   }
 
-  private func shared(_ bytes: Span<UInt8>) throws(ClientError) -> SharedSecret {
+  private func shared(_ bytes: Span<UInt8>) throws(VaultError) -> SharedSecret {
     do throws(SecretMemoryError) {
       return SharedSecret(try SecretBytes(copying: bytes))
     } catch {
-      throw ClientError(error)
+      throw VaultError(error)
     }
   }
 }

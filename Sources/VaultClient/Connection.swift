@@ -1,6 +1,6 @@
-// One connection to the daemon: connect, check who listens, write a call, read the reply. Every wait ends by
-// the deadline. Calls and replies pass through locked memory and are wiped when they were read. Knows frames
-// (a NUL behind each) and nothing of what is in them.
+// One connection to the daemon: connect, check who listens, write a call, read replies. Nothing here waits: each
+// step does what can be done now and says what it waits for. Calls and replies pass through locked memory and are
+// wiped when they were read. Knows frames (a NUL behind each) and nothing of what is in them.
 
 import CLinux
 import Glibc
@@ -14,16 +14,25 @@ struct Connection: ~Copyable {
   private var outgoing: SecretBuffer
   private var incoming: SecretBuffer
   private var reader = ReplyReader()
+  /// How much of `incoming` holds no end of a frame.
+  private var searched = 0
+
+  /// Whether the daemon has the whole call that was written last.
+  private(set) var hasDelivered = false
 
   /// Connects and checks by the kernel (SO_PEERCRED) that the daemon is this user's, before a byte is written.
-  static func open(_ path: String, of user: UInt32, by deadline: Deadline) throws(ClientError) -> Connection {
-    let opened = clinux_stream_socket(false)
+  /// - Returns: `nil` where the listener's queue is full: try again soon.
+  static func open(_ path: String, of user: UInt32) throws(VaultError) -> Connection? {
+    let opened = clinux_stream_socket(true)
     guard opened >= 0 else { throw .noDaemon(.unreachable(socket: path, code: -opened)) }
     let descriptor = Descriptor(number: opened)
-    // The limit holds for the connect alone: what follows waits by `poll`.
-    var code = clinux_limit_sending(descriptor.number, deadline.left)
-    if code == 0 { code = unsafe clinux_socket_connect(descriptor.number, path) }
-    guard code == 0 else { throw noConnection(path, code: -code) }
+    var code = unsafe clinux_socket_connect(descriptor.number, path)
+    switch code {
+    case 0: break
+    case -EAGAIN: return nil
+    case -ENOENT, -ECONNREFUSED: throw .noDaemon(.nobodyListens(socket: path))
+    default: throw .noDaemon(.unreachable(socket: path, code: -code))
+    }
     var peer = clinux_credentials()
     code = unsafe clinux_socket_peer(descriptor.number, &peer)
     guard code == 0 else { throw .noDaemon(.unreachable(socket: path, code: -code)) }
@@ -33,134 +42,133 @@ struct Connection: ~Copyable {
       let incoming = try SecretBuffer(capacity: Limits.replyBufferBytes, limit: Limits.replyBytes)
       return Connection(descriptor: descriptor, outgoing: outgoing, incoming: incoming)
     } catch {
-      throw ClientError(error)
+      throw VaultError(error)
     }
   }
 
-  private static func noConnection(_ path: String, code: Int32) -> ClientError {
-    switch code {
-    case ENOENT, ECONNREFUSED: .noDaemon(.nobodyListens(socket: path))
-    case EAGAIN: .noDaemon(.noAnswer(socket: path, mayTakeEffect: false))
-    default: .noDaemon(.unreachable(socket: path, code: code))
-    }
+  /// What to poll for: the socket, to write while something is unsent, else to read.
+  var wanted: pollfd {
+    pollfd(
+      fd: descriptor.number, events: Int16(outgoing.isEmpty ? POLLIN : POLLOUT), revents: 0)
   }
 
   /// Whether the daemon is still there and silent, as it must be between two calls.
   var isQuiet: Bool {
-    var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+    var request = wanted
     return unsafe poll(&request, 1, 0) == 0
   }
 
-  /// Why an exchange has no reply.
+  /// Why there is no reply.
   enum Failure: Error {
     /// An answer, and the connection is as good as before.
-    case answered(ClientError)
-    /// The connection is of no more use. `delivered`: the daemon has the whole call.
-    case lost(NoDaemonCause, delivered: Bool)
+    case answered(VaultError)
+    /// The connection is of no more use.
+    case lost(Loss)
     /// There was no memory.
     case noMemory(SecretMemoryError)
   }
 
   /// How a connection is lost.
-  enum NoDaemonCause {
-    case noAnswer, ended, broken
+  enum Loss {
+    /// The daemon closed it; what came is no answer; none came in time.
+    case ended, broken, silent
+    /// An error number.
     case system(Int32)
   }
 
-  /// Sends `call` and reads the one reply to it.
-  /// - Parameters:
-  ///   - call: what to send.
-  ///   - deadline: the end of it all.
-  ///   - silence: how long the daemon may be silent before `isAlive` is asked, and again after that.
-  ///   - isAlive: tells whether the daemon works at all; where it doesn't, the deadline is not waited for.
-  /// - Returns: the reply.
-  /// - Throws: why there is none, and whether the connection is of any more use.
-  mutating func exchange(
-    _ call: Call, by deadline: Deadline, silence: Duration, isAlive: () -> Bool
-  ) throws(Failure) -> Reply {
+  /// What became of a step.
+  enum Progress {
+    /// Nothing more can be done until the socket is as `wanted`.
+    case waits
+    case reply(Reply, continues: Bool)
+  }
+
+  /// Writes a call, to be sent by `advance`.
+  mutating func prepare(_ call: Call, oneway: Bool = false, more: Bool = false) throws(Failure) {
+    hasDelivered = false
     do throws(SecretMemoryError) {
-      try call.write(into: &outgoing)
+      try call.write(oneway: oneway, more: more, into: &outgoing)
     } catch {
       outgoing.empty(keeping: Limits.replyBufferBytes)
       throw .noMemory(error)
     }
-    let delivered = try send(by: deadline)
-    while !wait(for: Int16(POLLIN), by: min(Deadline(after: silence), deadline)) {
-      guard !deadline.isOver, isAlive() else { throw .lost(.noAnswer, delivered: delivered) }
-    }
-    try receiveFrame(delivered: delivered, by: deadline)
-    defer { incoming.empty(keeping: Limits.replyBufferBytes) }
-    let result = incoming.withMutableBytes { frame in
-      Result { () throws(ReplyFailure) in try reader.read(&frame, to: call) }
-    }
-    switch result {
-    case .success((let reply, continues: false)): return reply
-    case .success((_, continues: true)): throw .lost(.broken, delivered: delivered)
-    case .failure(.vault(let error)): throw .answered(ClientError(error))
-    case .failure(.service(let error)): throw .answered(ClientError(error))
-    case .failure(.malformed): throw .lost(.broken, delivered: delivered)
-    }
   }
 
-  /// Sends what is in `outgoing`, and wipes it.
-  /// - Returns: whether all of it went. A daemon that refuses a call may close before it has read it all; then
-  ///   its answer is still to be read.
-  private mutating func send(by deadline: Deadline) throws(Failure) -> Bool {
-    defer { outgoing.empty(keeping: Limits.replyBufferBytes) }
+  /// Sends what is unsent.
+  /// - Returns: false where the socket takes no more now.
+  mutating func send() throws(Failure) -> Bool {
     while !outgoing.isEmpty {
       let count = outgoing.withBytes { bytes in
         unsafe bytes.withUnsafeBytes { unsafe clinux_send(descriptor.number, $0.baseAddress, $0.count) }
       }
       switch Int32(clamping: count) {
       case 0...: outgoing.removeFirst(count)
-      case -EAGAIN:
-        guard wait(for: Int16(POLLOUT), by: deadline) else { throw .lost(.noAnswer, delivered: false) }
-      case -EPIPE, -ECONNRESET: return false
-      case let code: throw .lost(.system(-code), delivered: false)
+      case -EAGAIN: return false
+      case -EPIPE, -ECONNRESET:
+        // A daemon that refuses a call may close before it has read it all; its answer is still to be read.
+        outgoing.empty(keeping: Limits.replyBufferBytes)
+        return true
+      case let code: throw .lost(.system(-code))
       }
+      hasDelivered = outgoing.isEmpty
     }
+    outgoing.empty(keeping: Limits.replyBufferBytes)
     return true
   }
 
-  /// Fills `incoming` with one frame, without the NUL behind it. The beginning of it is there.
-  private mutating func receiveFrame(delivered: Bool, by deadline: Deadline) throws(Failure) {
-    repeat {
-      let before = incoming.count
-      var count = 0
-      do throws(SecretMemoryError) {
-        _ = try incoming.fill(atLeast: 1) { free in
-          count = unsafe free.withUnsafeMutableBytes {
-            unsafe clinux_receive(descriptor.number, $0.baseAddress, $0.count)
-          }
-          return max(0, count)
-        }
-      } catch {
-        throw .noMemory(error)
-      }
-      switch Int32(clamping: count) {
-      case 1...: break
-      case 0, -ECONNRESET: throw .lost(before == 0 ? .ended : .broken, delivered: delivered)
-      case let code: throw .lost(.system(-code), delivered: delivered)
-      }
-      if let end = incoming.firstIndex(of: 0, from: before) {
-        // One call is on its way, so the frame ends where the bytes do.
-        guard end == incoming.count - 1 else { throw .lost(.broken, delivered: delivered) }
-        incoming.removeLast(1)
-        return
-      }
-    } while wait(for: Int16(POLLIN), by: deadline)
-    throw .lost(.noAnswer, delivered: delivered)
+  /// Sends what is unsent, then reads the next reply to `call`.
+  mutating func advance(_ call: Call) throws(Failure) -> Progress {
+    guard try send() else { return .waits }
+    while true {
+      if let end = incoming.firstIndex(of: 0, from: searched) { return try readFrame(end, call) }
+      searched = incoming.count
+      guard try receive() else { return .waits }
+    }
   }
 
-  /// Waits for the socket to be ready.
-  /// - Returns: false when the time is over.
-  private func wait(for events: Int16, by deadline: Deadline) -> Bool {
-    var request = pollfd(fd: descriptor.number, events: events, revents: 0)
-    while true {
-      let count = unsafe poll(&request, 1, Int32(clamping: deadline.left))
-      if count > 0 { return true }
-      if count == 0, deadline.left == 0 { return false }
-      if count < 0, errno != EINTR { return true }  // The call that follows tells what is wrong.
+  /// Takes what has come.
+  /// - Returns: false where nothing has.
+  private mutating func receive() throws(Failure) -> Bool {
+    var count = 0
+    do throws(SecretMemoryError) {
+      _ = try incoming.fill(atLeast: 1) { free in
+        count = unsafe free.withUnsafeMutableBytes {
+          unsafe clinux_receive(descriptor.number, $0.baseAddress, $0.count)
+        }
+        return max(0, count)
+      }
+    } catch {
+      throw .noMemory(error)
+    }
+    switch Int32(clamping: count) {
+    case 1...: return true
+    case -EAGAIN: return false
+    case 0, -ECONNRESET: throw .lost(incoming.isEmpty ? .ended : .broken)
+    case let code: throw .lost(.system(-code))
+    }
+  }
+
+  /// Reads the frame in front of the NUL at `end`.
+  private mutating func readFrame(_ end: Int, _ call: Call) throws(Failure) -> Progress {
+    defer { searched = 0 }
+    let result = incoming.withMutableBytes(in: 0..<end) { frame in
+      Result { () throws(ReplyFailure) in try reader.read(&frame, to: call) }
+    }
+    incoming.removeFirst(end + 1)
+    let isLast = incoming.isEmpty
+    if isLast { incoming.empty(keeping: Limits.replyBufferBytes) }
+    switch result {
+    case .success((let reply, continues: let continues)):
+      // Behind the last reply nothing may come: one call is on its way.
+      guard continues || isLast else { throw .lost(.broken) }
+      return .reply(reply, continues: continues)
+    case .failure(.vault(let error)):
+      guard isLast else { throw .lost(.broken) }
+      throw .answered(error)
+    case .failure(.service(let error)):
+      guard isLast else { throw .lost(.broken) }
+      throw .answered(VaultError(error))
+    case .failure(.malformed): throw .lost(.broken)
     }
   }
 }

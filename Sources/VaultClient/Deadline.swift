@@ -14,6 +14,9 @@ struct Deadline: Comparable {
     end = Self.now + milliseconds
   }
 
+  /// When a listener whose queue is full is tried again: the system does not say when there is room.
+  static var soon: Deadline { Deadline(after: .milliseconds(Limits.connectRetryMilliseconds)) }
+
   /// Whether it has passed.
   var isOver: Bool { left == 0 }
 

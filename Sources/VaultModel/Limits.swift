@@ -106,6 +106,8 @@ public enum Limits {
   public static let longestTimeout = 3_600
   /// What a client waits beyond the daemon's own limit before it says that no daemon answered.
   public static let clientGraceSeconds = 5
+  /// Milliseconds after which a client tries again to connect to a daemon whose queue is full.
+  public static let connectRetryMilliseconds = 5
   /// How long the command waits for a daemon that it started.
   public static let startSeconds = 5
 

@@ -27,13 +27,14 @@ public enum Place: String, Sendable, CaseIterable {
   }
 }
 
-/// Why a request did not succeed.
+/// Why a request did not succeed (behaviour.md, "Outcomes"): what the daemon answers, and what the client library
+/// throws.
 public enum VaultError: Error, Hashable, Sendable {
   /// The store that owns the key was searched and has nothing, or the key was cleared.
   case notFound(EntryID)
   /// Nothing was done: `argument` is not what it may be.
   case invalidArgument(argument: String, reason: String)
-  /// There was a token; its time is over.
+  /// There was a token; its time is over. It is never handed out again.
   case expired(EntryID, at: WallTime)
   /// It cannot be read until somebody unlocks `store`.
   case locked(store: Place, reason: String)
@@ -43,13 +44,15 @@ public enum VaultError: Error, Hashable, Sendable {
   case conflict(EntryID, version: Version)
   /// `store` cannot be reached, cannot take the write, or no longer has what was `stored` in it.
   case unavailable(store: Place, reason: String, stored: WallTime? = nil)
+  /// No daemon was reached, or it did not answer. Clients alone meet this one.
+  case noDaemon(NoDaemon)
   /// The vault file, or this record of it, fails authentication.
   case damaged(store: Place, reason: String)
   /// No slot opens with this passphrase.
   case wrongPassphrase
-  /// The vault file was written by a newer version.
+  /// The vault file was written by a newer version; nothing was touched.
   case unsupportedVersion(found: Int64, supported: Int64)
-  /// The secret is over the limit.
+  /// The secret is over the limit; nothing was stored.
   case tooLarge(size: Int, limit: Int)
   /// A bug of ours.
   case `internal`(reason: String)
@@ -102,6 +105,7 @@ extension VaultError {
     case .denied: .denied
     case .conflict: .conflict
     case .unavailable: .unavailable
+    case .noDaemon: .noDaemon
     case .damaged: .damaged
     case .wrongPassphrase: .wrongPassphrase
     case .unsupportedVersion: .unsupportedVersion
@@ -141,6 +145,7 @@ extension VaultError: CustomStringConvertible {
         : "\(id) changed meanwhile: its version is \(version) now; read it and decide again"
     case .unavailable(_, let reason, let stored):
       stored.map { "\(reason) (it was stored at \($0.rfc3339))" } ?? reason
+    case .noDaemon(let cause): cause.description
     case .damaged(_, let reason): reason
     case .wrongPassphrase: "this passphrase or key opens no slot of the vault file; nothing was changed"
     case .unsupportedVersion(let found, let supported):

@@ -7,6 +7,10 @@ import VaultModel
 extension VaultError {
   /// Adds the error reply to `buffer` as a frame, with the NUL at its end. Where it throws, nothing is added.
   public func writeReply(into buffer: inout SecretBuffer) throws(SecretMemoryError) {
+    // Who answers is there.
+    if case .noDaemon(let cause) = self {
+      return try VaultError.internal(reason: cause.description).writeReply(into: &buffer)
+    }
     try buffer.appendFrame { buffer throws(SecretMemoryError) in
       try buffer.append(#"{"error":"#)
       try buffer.appendString("\(VaultInterface.name).\(outcome.rawValue)")
@@ -43,7 +47,7 @@ extension VaultError {
         try buffer.append(#","stored":"#)
         try buffer.appendInteger(stored.seconds)
       }
-    case .wrongPassphrase: break
+    case .wrongPassphrase, .noDaemon: break
     case .unsupportedVersion(let found, let supported):
       try buffer.append(#""found":"#)
       try buffer.appendInteger(found)

@@ -14,7 +14,7 @@ struct Daemon {
   /// - Parameter mayStart: whether one may be started.
   /// - Throws: where the environment names no place for a socket.
   init(mayStart: Bool) throws(Failure) {
-    do throws(ClientError) {
+    do throws(VaultError) {
       client = try Client()
     } catch {
       throw Failure(error)
@@ -24,7 +24,7 @@ struct Daemon {
 
   /// Makes a call that has one reply.
   func call(_ call: Call) throws(Failure) -> Reply {
-    do throws(ClientError) {
+    do throws(VaultError) {
       return try attempt(call)
     } catch {
       throw Failure(error)
@@ -32,8 +32,8 @@ struct Daemon {
   }
 
   /// The same, with the client's own error, for those that go on after one.
-  func attempt(_ call: Call) throws(ClientError) -> Reply {
-    do throws(ClientError) {
+  func attempt(_ call: Call) throws(VaultError) -> Reply {
+    do throws(VaultError) {
       return try client.exchange(call)
     } catch .noDaemon(.nobodyListens(let socket)) where mayStart {
       do throws(Failure) {
@@ -46,12 +46,12 @@ struct Daemon {
   }
 
   /// Asks again until the daemon that was just started listens.
-  private func retry(_ call: Call, socket: String) throws(ClientError) -> Reply {
+  private func retry(_ call: Call, socket: String) throws(VaultError) -> Reply {
     let clock = ContinuousClock()
     let end = clock.now.advanced(by: .seconds(Limits.startSeconds))
     var pause: useconds_t = 500
     while true {
-      do throws(ClientError) {
+      do throws(VaultError) {
         return try client.exchange(call)
       } catch .noDaemon(.nobodyListens) where clock.now < end {
         usleep(pause)

@@ -19,12 +19,8 @@ struct Failure: Error, Equatable {
     self.init(status: outcome.exitStatus, text: text)
   }
 
-  init(_ error: ClientError) {
-    self.init(error.outcome, error.description)
-  }
-
   init(_ error: VaultError) {
-    self.init(ClientError(error))
+    self.init(error.outcome, error.description)
   }
 
   init(_ error: SecretMemoryError) {

@@ -16,7 +16,7 @@ func getCommand(_ invocation: Invocation) throws(Failure) {
 /// Reads a token. Where the vault file is locked and a person is there, asks once for its passphrase.
 func getToken(_ request: GetRequest, _ daemon: Daemon) throws(Failure) -> Token {
   let reply: Reply
-  do throws(ClientError) {
+  do throws(VaultError) {
     reply = try daemon.attempt(.get(request))
   } catch .locked(store: .file, let reason) where request.interactive && StandardStreams.canAsk {
     StandardStreams.tell(reason)

@@ -51,7 +51,7 @@ func unlockCommand(_ invocation: Invocation) throws(Failure) {
   } else if let path = invocation[.keyFile] {
     reply = try daemon.call(.unlock(.keyFile(try absolutePath(path, Flag.keyFile.rawValue))))
   } else {
-    do throws(ClientError) {
+    do throws(VaultError) {
       reply = try daemon.attempt(.unlock(nil))
     } catch .locked {
       guard StandardStreams.canAsk else {

@@ -13,6 +13,10 @@ public final class ScriptedDaemon: Sendable {
   /// What becomes of a call.
   public enum Answer: Sendable {
     case reply(Reply)
+    /// Several replies to one call; all say that more of them follow.
+    case replies([Reply])
+    /// The same, and then the connection is closed.
+    case repliesAndEnd([Reply])
     case error(VaultError)
     case service(ServiceError)
     /// These bytes as they are.
@@ -121,6 +125,8 @@ public final class ScriptedDaemon: Sendable {
     guard var outgoing = try? SecretBuffer(capacity: 4_096, limit: Limits.replyBytes) else { return false }
     switch answer {
     case .reply(let reply): try? reply.write(into: &outgoing)
+    case .replies(let replies), .repliesAndEnd(let replies):
+      for reply in replies { try? reply.write(continues: true, into: &outgoing) }
     case .error(let error): try? error.writeReply(into: &outgoing)
     case .service(let error): try? error.writeReply(into: &outgoing)
     case .bytes(let bytes), .hangUp(let bytes): try? outgoing.append(bytes.span)
@@ -138,8 +144,10 @@ public final class ScriptedDaemon: Sendable {
         outgoing.removeFirst(count)
       }
     }
-    if case .hangUp = answer { return false }
-    return true
+    switch answer {
+    case .hangUp, .repliesAndEnd: return false
+    case .reply, .replies, .error, .service, .bytes, .nothing: return true
+    }
   }
 
   private func wait(_ connection: Int32, _ events: Int32) -> Bool {

@@ -37,12 +37,12 @@ import VaultWire
     Token(entry: entry(size: bytes.count), secret: SharedSecret(try SecretBytes(copying: bytes.span)))
   }
 
-  private func outcome(_ body: () throws -> Void) -> ClientError? {
+  private func outcome(_ body: () throws -> Void) -> VaultError? {
     do {
       try body()
       return nil
     } catch {
-      return error as? ClientError
+      return error as? VaultError
     }
   }
 
@@ -167,7 +167,7 @@ import VaultWire
     #expect(try client.list() == [])
     #expect(try client.list() == [])
     #expect(daemon.calls.count == 3)
-    let ended = outcome { try client.lock() }
+    let ended = outcome { _ = try client.clear(id) }
     #expect(ended == .noDaemon(.ended(socket: path, mayTakeEffect: true)))
     #expect("\(try #require(ended))".contains("may still take effect"))
     #expect(daemon.calls.count == 4)
@@ -296,8 +296,7 @@ import VaultWire
     let client = try client()
     for error in errors {
       let got = try #require(outcome { _ = try client.get(GetRequest(id: id)) })
-      #expect(got == ClientError(error))
-      #expect(got.outcome == error.outcome)
+      #expect(got == error)
       #expect(got.description == error.description)
     }
     #expect(Set(errors.map(\.outcome.exitStatus)).count == Outcome.allCases.count - 1)

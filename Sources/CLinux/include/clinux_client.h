@@ -1,13 +1,9 @@
-// What a client of the socket needs of the system and Swift cannot see: a time limit for connecting, starting
-// the daemon detached, signals as a descriptor while a question is on the terminal. Every call returns a value
-// of 0 or more, or the error number as a negative one.
+// What a client of the socket needs of the system and Swift cannot see: starting the daemon detached, signals as a
+// descriptor while a question is on the terminal. Every call returns a value of 0 or more, or the error number as
+// a negative one.
 #ifndef CLINUX_CLIENT_H
 #define CLINUX_CLIENT_H
 #include <stdint.h>
-
-/// Limits how long a blocking call that sends may wait, and a connect that finds the listener's queue full:
-/// at least 1 millisecond. They fail with EAGAIN then.
-int clinux_limit_sending(int socket, int64_t milliseconds);
 
 /// Starts the program at `path` as nobody's child, in a session of its own, in `/`, with umask 077, default
 /// signals, /dev/null as standard streams and no other descriptor. Returns when it was executed.

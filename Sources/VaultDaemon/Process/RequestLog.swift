@@ -180,7 +180,7 @@ extension VaultError {
   fileprivate var logReason: String? {
     switch self {
     case .notFound, .expired, .conflict, .wrongPassphrase, .unsupportedVersion, .tooLarge: nil
-    case .invalidArgument, .locked, .denied, .unavailable, .damaged, .internal: description
+    case .invalidArgument, .locked, .denied, .unavailable, .noDaemon, .damaged, .internal: description
     }
   }
 }
