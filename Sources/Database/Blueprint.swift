@@ -38,6 +38,12 @@ public struct Blueprint: Sendable {
     ["-journal", "-wal", "-shm"].map { name + $0 }
   }
 
+  /// What this process would find if it were killed now and started again: a connection of its own that reads what
+  /// is in the files, and nothing of what it remembers of them. Nobody may write meanwhile.
+  public func crashView(in folder: DataFolder) throws(DatabaseFault) -> Connection {
+    try Connection(folder.path(of: name), .read, layer: .crashView)
+  }
+
   // MARK: Making
 
   /// Makes the file, filled by `fill`. A process that is killed meanwhile leaves no file of that name.
@@ -158,6 +164,9 @@ public struct FileWatch: Sendable {
     for name in [blueprint.name, blueprint.name + "-wal"] { seen[name] = folder.identity(of: name) }
     self.seen = seen
   }
+
+  /// Whether the names lead to the files that are open.
+  public var isInPlace: Bool { seen.allSatisfy { folder.identity(of: $0) == $1 } }
 
   /// Throws where a write would be lost or must not be.
   public func check() throws(VaultError) {

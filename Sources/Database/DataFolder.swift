@@ -27,7 +27,8 @@ public final class DataFolder: Sendable {
   /// Why nothing in it can be used; `nil` where it can.
   public let fault: FolderFault?
 
-  private let descriptor: Int32
+  /// The folder itself, opened; -1 where there is a fault.
+  let descriptor: Int32
   private let lock: Int32
   private let resolved: String
 
@@ -148,7 +149,7 @@ public final class DataFolder: Sendable {
     if let fault { throw fault }
     let result = unsafe clinux_rename_without_replacing(descriptor, name, other)
     guard result == 0, fsync(descriptor) == 0 else {
-      let reason = result == 0 ? lastError() : text(of: -result)
+      let reason = result == 0 ? lastError() : errorText(-result)
       throw FolderFault(reason: "\(path)/\(name) cannot be renamed to \(other): \(reason)")
     }
   }
@@ -183,9 +184,10 @@ extension DataFolder.Identity {
   }
 }
 
-private func lastError() -> String { text(of: errno) }
+private func lastError() -> String { errorText(errno) }
 
-private func text(of error: Int32) -> String { unsafe String(cString: strerror(error)) }
+/// What an error number means.
+func errorText(_ error: Int32) -> String { unsafe String(cString: strerror(error)) }
 
 /// Opens a folder of ours, made or tightened to 0700.
 private func openOwnFolder(_ path: String) throws(FolderFault) -> Int32 {

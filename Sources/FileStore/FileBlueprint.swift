@@ -4,6 +4,9 @@ import Database
 import VaultModel
 
 extension Blueprint {
+  /// The name of the anchor's file.
+  var anchorName: String { name.hasSuffix(".db") ? name.dropLast(3) + ".anchor" : name + ".anchor" }
+
   /// `vault.db`.
   static let vault = Blueprint(
     name: "vault.db", place: .file, application: 0x564C_5446, format: 1,

@@ -252,9 +252,7 @@ extension FileStore {
   public func verify() async throws(VaultError) -> Verification {
     let (file, _, _) = try unlocked()
     do throws(CommitFailure) {
-      return try await file.commits.perform { tables, connection throws(CommitFailure) in
-        try tables.verify(connection)
-      }
+      return try await file.commits.perform { tables, _ throws(CommitFailure) in try tables.verify() }
     } catch {
       throw error.outcome(in: .file)
     }

@@ -102,7 +102,11 @@ public final class FileStore: VaultFile {
       case .absent: (.absent, path, 0)
       case .refused(let error): (error.outcome == .damaged ? .damaged : .unavailable, "\(error)", 0)
       case .locked: (.locked, path, 0)
-      case .unlocked(_, _, let ledger): (.available, path, ledger.numbers.pending)
+      case .unlocked(_, _, let ledger):
+        (
+          .available, ledger.anchorWasDamaged ? "\(path); its anchor was damaged, and is new" : path,
+          ledger.numbers.pending
+        )
       }
     return StoreStatus(
       store: .file, state: state, detail: detail, entries: recordCount ?? 0, pending: pending)

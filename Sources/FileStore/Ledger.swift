@@ -65,6 +65,8 @@ final class Ledger: Sendable {
     }
   }
 
+  /// Whether the anchor was not one, when the file was opened.
+  let anchorWasDamaged: Bool
   private let contents: Mutex<Contents>
 
   /// A ledger of what was found in the file.
@@ -74,9 +76,12 @@ final class Ledger: Sendable {
   ///   - standings: the records that are believed.
   ///   - blames: what is wrong with buckets that did not add up.
   ///   - wasDamaged: whether anything was wrong with the file.
+  ///   - anchorWasDamaged: whether the anchor was not one.
   init(
-    keys: VaultKeys, state: SetState, standings: [RecordID: Standing], blames: [Int: Blame], wasDamaged: Bool
+    keys: VaultKeys, state: SetState, standings: [RecordID: Standing], blames: [Int: Blame], wasDamaged: Bool,
+    anchorWasDamaged: Bool
   ) {
+    self.anchorWasDamaged = anchorWasDamaged
     var numbers = Numbers()
     for standing in standings.values { numbers.add(standing, 1) }
     contents = Mutex(

@@ -12,7 +12,8 @@ extension RecordTables {
 
   /// Reads what there is and judges it; from then on the ledger is what changes are changes of. Where the
   /// file is unlocked already, the ledger that there is.
-  /// - Throws: `.damaged` where the state of the set does not open: then no record can be believed.
+  /// - Throws: `.damaged` where the state of the set does not open, or is behind the anchor: then no record can be
+  ///   believed.
   func load(_ dataKey: SharedSecret, _ connection: borrowing Connection) throws(CommitFailure) -> Ledger {
     if let ledger, ledger.keys != nil { return ledger }
     return try connection.snapshot(failure: CommitFailure.database) { () throws(CommitFailure) in
@@ -21,9 +22,11 @@ extension RecordTables {
       do throws(CryptoError) { keys = try VaultKeys(dataKey, of: vault, sealed: state.sequence) } catch {
         throw .refused(VaultError(error, in: .file))
       }
+      let finding = try compare(state, keys, connection)
       do throws(CryptoError) {
-        let ledger = try read(state, keys, connection)
+        let ledger = try read(state, keys, finding, connection)
         self.ledger = ledger
+        if finding != .sequence(state.sequence), folder.isWritable { anchor.write(state.sequence, keys) }
         return ledger
       } catch {
         throw .refused(VaultError(error, in: .file))
@@ -31,29 +34,45 @@ extension RecordTables {
     }
   }
 
+  /// Compares the state with the anchor.
+  private func compare(
+    _ state: SetState, _ keys: VaultKeys, _ connection: borrowing Connection
+  ) throws(CommitFailure) -> Anchor.Finding {
+    let finding: Anchor.Finding
+    do throws(VaultError) { finding = try anchor.read(keys) } catch { throw .refused(error) }
+    guard case .sequence(let acknowledged) = finding, state.sequence < acknowledged else { return finding }
+    throw .refused(
+      .damaged(
+        store: .file,
+        reason:
+          "\(connection.path) lacks the last \(acknowledged - state.sequence) of its changes: its log was damaged or "
+          + "lost, or an older copy was put back. Restore \(folder.path) from a backup; or, if the older copy is "
+          + "wanted, remove \(anchor.path)"))
+  }
+
   private func readState(
     _ dataKey: SharedSecret, _ connection: borrowing Connection
   ) throws(CommitFailure) -> SetState {
-    let sealed: [UInt8]?
-    do throws(DatabaseFault) {
-      let statement = try connection.prepare("SELECT sealed FROM state WHERE id = 1")
-      defer { statement.reset() }
-      sealed = try statement.step() ? statement.blob(0) : nil
-    } catch {
-      throw .database(error)
-    }
+    let state: SetState?
+    do throws(DatabaseFault) { state = try openState(dataKey, connection) } catch { throw .database(error) }
+    if let state { return state }
+    throw .refused(
+      .damaged(store: .file, reason: "the state of \(connection.path) is damaged; restore it from a backup"))
+  }
+
+  /// The state in the file; `nil` where it does not open.
+  private func openState(
+    _ dataKey: SharedSecret, _ connection: borrowing Connection
+  ) throws(DatabaseFault) -> SetState? {
+    let statement = try connection.prepare("SELECT sealed FROM state WHERE id = 1")
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
     // The keys' own count of seals is in what they open: these are for that alone.
-    let opened = try? VaultKeys(dataKey, of: vault, sealed: 0).openState(sealed ?? [])
-    guard let state = opened else {
-      throw .refused(
-        .damaged(store: .file, reason: "the state of \(connection.path) is damaged; restore it from a backup")
-      )
-    }
-    return state
+    return try? VaultKeys(dataKey, of: vault, sealed: 0).openState(statement.blob(0))
   }
 
   private func read(
-    _ state: SetState, _ keys: VaultKeys, _ connection: borrowing Connection
+    _ state: SetState, _ keys: VaultKeys, _ finding: Anchor.Finding, _ connection: borrowing Connection
   ) throws(CryptoError) -> Ledger {
     var standings: [RecordID: Standing] = [:]
     standings.reserveCapacity(Int(clamping: state.buckets.reduce(0) { $0 + $1.count }))
@@ -73,8 +92,8 @@ extension RecordTables {
       for (id, standing) in believed { standings[id] = standing }
     }
     return Ledger(
-      keys: keys, state: state, standings: standings, blames: blames, wasDamaged: !wasWhole || !blames.isEmpty
-    )
+      keys: keys, state: state, standings: standings, blames: blames,
+      wasDamaged: !wasWhole || !blames.isEmpty, anchorWasDamaged: finding == .damaged)
   }
 
   /// Ids and standings of all rows that have any, by one pass over the table; where a page of it is damaged,
@@ -157,13 +176,17 @@ extension RecordTables {
 
   // MARK: Verifying
 
-  /// Authenticates every record, every slot and the set, against what is believed and against the keys.
-  func verify(_ connection: borrowing Connection) throws(CommitFailure) -> Verification {
+  /// Authenticates every record, every slot and the set, against what is believed and against the keys, as the
+  /// files on the disk have them: a daemon that starts after this one was killed would find no other.
+  func verify() throws(CommitFailure) -> Verification {
     guard let ledger, let keys = ownKeys(ledger) else { throw .refused(.lockedMeanwhile) }
     var left = ledger.standings
     var (records, damaged) = (0, 0)
-    var isSound = ledger.blames.isEmpty && ledger.state.doubted == 0
+    var isSound = ledger.blames.isEmpty && ledger.state.doubted == 0 && !ledger.anchorWasDamaged
     do throws(DatabaseFault) {
+      let connection = try Blueprint.vault.crashView(in: folder)
+      // An older state is what is left where the log ends too early.
+      if try openState(keys.dataKey, connection) != ledger.state { isSound = false }
       let rows = try connection.prepare("SELECT id, version, marks, namespace, entry, secret FROM record")
       while try rows.step() {
         if ledger.keys == nil { break }
@@ -178,7 +201,8 @@ extension RecordTables {
       if try !slotsAreOurs(ledger.state, connection) { isSound = false }
       if try !isConsistent(connection) { isSound = false }
     } catch {
-      if error.kind != .corrupt { throw .database(error) }
+      // A file that was moved away cannot be opened.
+      guard error.kind == .corrupt || !watch.isInPlace else { throw .database(error) }
       isSound = false
     }
     if ledger.keys == nil { throw .refused(.lockedMeanwhile) }

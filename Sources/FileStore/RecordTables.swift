@@ -19,8 +19,12 @@ final class RecordTables: WrittenTables {
   private let setAside: Statement
   private let state: Statement
   private let deleteSlot: Statement
-  private let watch: FileWatch
+  let watch: FileWatch
+  let anchor: AnchorFile
+  let folder: DataFolder
   private let inForce: LedgerInForce
+  /// What the transaction of the last `apply` writes beside its changes.
+  private var prepared: Ledger.Prepared?
 
   init(
     _ connection: borrowing Connection, of vault: VaultID, in folder: DataFolder, _ inForce: LedgerInForce
@@ -37,7 +41,9 @@ final class RecordTables: WrittenTables {
     state = try connection.prepare("UPDATE state SET sealed = ? WHERE id = 1")
     deleteSlot = try connection.prepare("DELETE FROM slot WHERE number = ?")
     watch = FileWatch(.vault, in: folder)
+    anchor = AnchorFile(of: .vault, in: folder)
     self.vault = vault
+    self.folder = folder
     self.inForce = inForce
   }
 
@@ -50,6 +56,7 @@ final class RecordTables: WrittenTables {
   func apply(_ changes: [RecordChange], in connection: borrowing Connection) throws(CommitFailure) {
     do throws(VaultError) { try watch.check() } catch { throw .refused(error) }
     guard let prepared = ledger?.prepare(changes) else { throw .refused(.lockedMeanwhile) }
+    self.prepared = prepared
     do throws(DatabaseFault) {
       for bucket in prepared.setAside {
         let rows = RecordID.rows(ofBucket: bucket)
@@ -87,6 +94,9 @@ final class RecordTables: WrittenTables {
   }
 
   func settle(committed: Bool) {
+    // First: what somebody may see must not be lost without a word.
+    if committed, let prepared { anchor.write(prepared.state.sequence, prepared.keys) }
+    prepared = nil
     ledger?.settle(committed: committed)
   }
 

@@ -13,6 +13,8 @@ final class VaultKeys: Sendable {
   /// What slots wrap.
   let dataKey: SharedSecret
   let state: SealingKey
+  /// Authenticates how far the file had come.
+  let anchor: AuthenticationKey
   private let names: AuthenticationKey
   private let set: AuthenticationKey
   private let entries: SealingKey
@@ -34,6 +36,7 @@ final class VaultKeys: Sendable {
     }
     names = try AuthenticationKey(derive("vault file 1: names", whole))
     set = try AuthenticationKey(derive("vault file 1: set", whole))
+    anchor = try AuthenticationKey(derive("vault file 1: anchor", whole))
     entries = try SealingKey(derive("vault file 1: entries", whole), sealed: sealed)
     secrets = try SealingKey(derive("vault file 1: secrets", whole), sealed: sealed)
     state = try SealingKey(derive("vault file 1: state", whole), sealed: sealed)

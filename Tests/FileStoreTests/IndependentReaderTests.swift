@@ -134,6 +134,21 @@ import VaultModel
     #expect(try Self.read(bench.file, "--key-file", bench.key) == nil)
   }
 
+  @Test("the reader, too, refuses a file that is behind its anchor", .enabled(if: hasReader))
+  @VaultActor func otherReaderAndAnchor() async throws {
+    let bench = try await FileBench()
+    try await bench.set("App.token", "1")
+    try bench.settle()
+    let older = try contents(of: bench.file)
+    try await bench.set("App.token", "2")
+    await bench.close()
+    #expect(try Self.read(bench.file, "--key-file", bench.key)?.entries.count == 1)
+    try overwrite(bench.file, with: older)
+    #expect(try Self.read(bench.file, "--key-file", bench.key) == nil)
+    try FileManager.default.removeItem(atPath: bench.data + "/vault.anchor")
+    #expect(try Self.read(bench.file, "--key-file", bench.key)?.entries.count == 1)
+  }
+
   /// The golden file of format 1: its passphrase is `golden`, its credential `vault` holds `golden
   /// credential`.
   private static var golden: String { tests.appendingPathComponent("Golden/vault-1").path }

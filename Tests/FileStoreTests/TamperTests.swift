@@ -222,6 +222,10 @@ import VaultModel
     let new = try #require(try (0..<9_999).map { "App.n\($0)" }.first { try bench.bucket($0) == bucket })
     try await bench.set(new, "new")
     try await bench.restart { try bench.putState(old) }
+    #expect(try bench.outcome("App.k\(other)") == .damaged && bench.store.status.state == .damaged)
+    // Nor where the anchor went, too.
+    try FileManager.default.removeItem(atPath: bench.data + "/vault.anchor")
+    try await bench.store.unlock(nil)
     #expect(try bench.outcome("App.k\(aged)") == .damaged)
     #expect(try bench.outcome("App.k\(gone)") == .damaged)
     #expect(try bench.get(new) == nil)

@@ -126,7 +126,7 @@ import VaultModel
     try await bench.restart()
     #expect(try bench.get("App.token") == "value")
     let files = try FileManager.default.contentsOfDirectory(atPath: bench.data).sorted()
-    #expect(files == ["vault.db", "vault.db-shm", "vault.db-wal", "vault.lock"])
+    #expect(files == ["vault.anchor", "vault.db", "vault.db-shm", "vault.db-wal", "vault.lock"])
     for file in files { #expect(try mode(of: "\(bench.data)/\(file)") == 0o600) }
     #expect(try mode(of: bench.data) == 0o700)
   }

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import hmac
 import json
+import os
 import sqlite3
 import sys
 
@@ -113,6 +114,18 @@ def read_state(key, vault, sealed):
     return state
 
 
+def check_anchor(path, key, vault, sequence):
+    """The file must have come at least as far as the anchor beside it says."""
+    if not os.path.exists(path):
+        return
+    with open(path, "rb") as file:
+        anchor = file.read()
+    if len(anchor) != 64 or anchor[:24] != u64(1) + vault or anchor[32:] != mac(key, anchor[:32]):
+        return
+    if sequence < int.from_bytes(anchor[24:32], "big"):
+        raise NotSound("acknowledged changes are gone")
+
+
 FIELDS = {
     1: ("key", "text"),
     2: ("account", "text"),
@@ -170,9 +183,10 @@ def main():
     data_key = open_slot(vault, slots, kind, secret)
     keys = {
         name: hkdf(data_key, vault, b"vault file 1: " + name.encode())
-        for name in ("names", "entries", "secrets", "state", "set")
+        for name in ("names", "entries", "secrets", "state", "set", "anchor")
     }
     state = read_state(keys["state"], vault, db.execute("SELECT sealed FROM state WHERE id = 1").fetchone()[0])
+    check_anchor(os.path.splitext(arguments.file)[0] + ".anchor", keys["anchor"], vault, state["sequence"])
     if [(slot[0], slot[6]) for slot in slots] != state["slots"]:
         raise NotSound("slots that were not added by a holder of the key")
 

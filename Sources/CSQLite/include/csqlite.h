@@ -20,6 +20,11 @@ int csqlite_start(void);
 /// `name` must live as long as the process.
 int csqlite_register_layer(const char *name, const char *base);
 
+/// Makes `name` a file layer over `base` that shows a database as it would be found after a crash: read-only, with
+/// an index of the write-ahead log made from the log itself and shared with nobody, a missing log as an empty one,
+/// and no locks. Only where nobody writes meanwhile. `name` must live as long as the process.
+int csqlite_register_crash_view(const char *name, const char *base);
+
 /// Settings of one connection: no triggers, no views, no functions from the schema that is read, no writes to
 /// the schema by SQL, no double-quoted text, and no checkpoint when it is closed.
 int csqlite_harden(sqlite3 *connection);
