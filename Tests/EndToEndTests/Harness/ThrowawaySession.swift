@@ -157,7 +157,12 @@ final class ThrowawaySession {
 
   /// Starts the daemon under test and waits until it answers.
   func daemon(_ arguments: String..., environment more: [String: String] = [:]) throws -> DaemonUnderTest {
-    let child = try start("vaultd", [Project.vaultd] + arguments, environment: more)
+    try daemon(command: [Project.vaultd] + arguments, environment: more)
+  }
+
+  /// Starts it by a command that becomes it, and waits until it answers.
+  func daemon(command: [String], environment more: [String: String] = [:]) throws -> DaemonUnderTest {
+    let child = try start("vaultd", command, environment: more)
     let daemon = DaemonUnderTest(child: child, session: self)
     daemons.append(daemon)
     try daemon.waitUntilItAnswers()
