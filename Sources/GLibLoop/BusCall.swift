@@ -1,5 +1,6 @@
 // One call on the bus, from the moment it is begun: it goes out when there is room for it, and its answer is
-// kept for whoever waits. Several may wait; each as long as it likes.
+// kept for whoever waits. Several may wait; each as long as it likes. One that nobody holds any more before it
+// was sent is never sent.
 
 import CSecret
 
@@ -15,6 +16,9 @@ public final class BusCall {
 
   /// Whether it was handed to the bus. A call that was not can no longer have an effect once nobody waits.
   public internal(set) var isSent = false
+
+  /// Where its answer stands in the order of all that came over the connection; 0 while there is none.
+  public private(set) var arrival: UInt64 = 0
 
   /// Its answer; `nil` while there is none.
   public private(set) var outcome: Result<Variant, GLibError>?
@@ -46,8 +50,9 @@ public final class BusCall {
   /// Whether nobody wants it any more and it was not sent.
   var isAbandoned: Bool { !isSent && someoneGaveUp && waiters.isEmpty }
 
-  func finish(_ outcome: Result<Variant, GLibError>) {
+  func finish(_ outcome: Result<Variant, GLibError>, arrival: UInt64) {
     guard self.outcome == nil else { return }
+    self.arrival = arrival
     self.outcome = outcome
     waiters.wakeAll()
   }

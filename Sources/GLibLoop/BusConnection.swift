@@ -19,7 +19,8 @@ public enum Bus: Sendable {
   private let connection: OpaquePointer
   private let limit: Int
   private var inFlight = 0
-  private var queue: [BusCall] = []
+  private var queue: [Queued] = []
+  private var arrivals: UInt64 = 0
   private var closedHandler: gulong = 0
 
   /// Called once, when the connection was closed.
@@ -105,7 +106,8 @@ public enum Bus: Sendable {
 
   /// Begins a call of `method` of an object's `interface`; it is sent at once, or when there is room. The
   /// parameters are a tuple; `nil` stands for none. `reply` is the type of the answer in D-Bus's letters, as
-  /// `(ao)`; an answer of another type is an error. The call that is returned is where the answer comes.
+  /// `(ao)`; an answer of another type is an error. The call that is returned is where the answer comes: let go of it
+  /// before it is sent, and it never is.
   public func begin(
     _ destination: String, _ path: String, _ interface: String, _ method: String,
     _ parameters: Variant? = nil,
@@ -114,7 +116,9 @@ public enum Bus: Sendable {
     let call = BusCall(
       destination: destination, path: path, interface: interface, method: method, parameters: parameters,
       reply: reply)
-    queue.append(call)
+    // While the other end is stopped, those that were given up would pile up.
+    if queue.count >= 4 * limit { queue.removeAll { $0.isAbandoned } }
+    queue.append(Queued(call: call))
     sendNext()
     return call
   }
@@ -152,8 +156,7 @@ public enum Bus: Sendable {
 
   private func sendNext() {
     while inFlight < limit, !queue.isEmpty {
-      let call = queue.removeFirst()
-      if call.isAbandoned { continue }
+      guard let call = queue.removeFirst().call, !call.isAbandoned else { continue }
       inFlight += 1
       send(call)
     }
@@ -185,14 +188,15 @@ public enum Bus: Sendable {
 
   private func answered(_ call: BusCall, _ answer: Result<Variant, GLibError>) {
     inFlight -= 1
-    call.finish(answer)
+    arrivals += 1
+    call.finish(answer, arrival: arrivals)
     sendNext()
   }
 
   private func closed() {
     let waiting = queue
     queue = []
-    for call in waiting { call.finish(.failure(.closed)) }
+    for waiting in waiting { waiting.call?.finish(.failure(.closed), arrival: arrivals) }
     let tell = onClosed
     onClosed = nil
     tell?()
@@ -206,7 +210,7 @@ public enum Bus: Sendable {
     sender: String?, interface: String?, member: String?, path: String? = nil, argument: String? = nil,
     _ handler: @escaping @GLibActor (BusSignal) -> Void
   ) -> BusSubscription {
-    let box = unsafe Unmanaged.passRetained(SignalHandler(handler)).toOpaque()
+    let box = unsafe Unmanaged.passRetained(SignalHandler(self, handler)).toOpaque()
     let number = unsafe g_dbus_connection_signal_subscribe(
       connection, sender, interface, member, path, argument, G_DBUS_SIGNAL_FLAGS_NONE,
       { _, sender, path, interface, member, parameters, data in
@@ -218,7 +222,7 @@ public enum Bus: Sendable {
           sender: sender.map { unsafe String(cString: $0) } ?? "", path: String(cString: path),
           interface: String(cString: interface), member: String(cString: member),
           parameters: Variant(consuming: g_variant_ref(parameters)))
-        GLibActor.assumeIsolated { handler.call(signal) }
+        GLibActor.assumeIsolated { handler.take(signal) }
       }, box,
       { data in
         if let data = unsafe data { unsafe Unmanaged<SignalHandler>.fromOpaque(data).release() }
@@ -272,9 +276,29 @@ public enum Bus: Sendable {
     init(_ connection: BusConnection) { self.connection = connection }
   }
 
-  private final class SignalHandler: Sendable {
-    let call: @GLibActor (BusSignal) -> Void
-    init(_ call: @escaping @GLibActor (BusSignal) -> Void) { self.call = call }
+  /// A call that waits for room, as long as somebody holds it.
+  private struct Queued {
+    weak var call: BusCall?
+    @GLibActor var isAbandoned: Bool { call?.isAbandoned ?? true }
+  }
+
+  @GLibActor private final class SignalHandler {
+    private let call: @GLibActor (BusSignal) -> Void
+    private weak var connection: BusConnection?
+
+    init(_ connection: BusConnection, _ call: @escaping @GLibActor (BusSignal) -> Void) {
+      self.connection = connection
+      self.call = call
+    }
+
+    func take(_ signal: BusSignal) {
+      var signal = signal
+      if let connection {
+        connection.arrivals += 1
+        signal.arrival = connection.arrivals
+      }
+      call(signal)
+    }
   }
 }
 
@@ -290,6 +314,8 @@ public struct BusSignal: Sendable {
   public let member: String
   /// Its arguments, a tuple.
   public let parameters: Variant
+  /// Where it stands in the order of all that came over the connection.
+  public internal(set) var arrival: UInt64 = 0
 }
 
 /// Keeps signals coming.

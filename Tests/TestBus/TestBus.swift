@@ -220,6 +220,9 @@ public final class FakeProviderProcess: @unchecked Sendable {
   /// What it counted.
   public func count(_ name: String) -> Int { (tell("counters") as? [String: Int])?[name] ?? -1 }
 
+  /// What it was searched for, in order.
+  public var searched: [[String: String]] { tell("searched") as? [[String: String]] ?? [] }
+
   /// The items that it has.
   public var items: [FakeItem] {
     (tell("items") as? [[String: Any]] ?? []).map { item in
