@@ -85,14 +85,17 @@ struct Item {
     return EntryID(key, account)
   }
 
-  /// The entry that it is a copy of, or that another program made.
+  /// The entry that it is a copy of, or that another program made: that one has version 0, and its date of
+  /// modification.
   func entry(_ id: EntryID, size: Int?) -> Entry {
     let changed = modified.milliseconds
     let times = 0...(Limits.latestTime * 1_000)
+    let version = number(Attribute.version, in: 1...Int64.max)
+    let modified = version == nil ? nil : number(Attribute.modified, in: times)
     return Entry(
-      id: id, version: number(Attribute.version, in: 1...Int64.max) ?? changed,
+      id: id, version: version ?? 0,
       created: WallTime(milliseconds: number(Attribute.created, in: times) ?? created.milliseconds),
-      modified: WallTime(milliseconds: number(Attribute.modified, in: times) ?? changed),
+      modified: WallTime(milliseconds: modified ?? changed),
       expires: number(Attribute.expires, in: times).map { WallTime(milliseconds: $0) },
       idle: number(Attribute.idle, in: 1...Limits.longestDuration),
       untilLogout: attributes[Attribute.untilLogout] == "true", label: givenLabel(id),
@@ -143,6 +146,12 @@ struct Item {
       Attribute.idle: entry.idle.map { String($0) } ?? "", Attribute.size: String(entry.size),
       Attribute.untilLogout: String(entry.untilLogout), Attribute.encoding: encoded ? base64 : "",
     ]) { $1 }
+  }
+
+  /// Whether it has all that is written for an entry. Providers add attributes of their own.
+  func isCopy(of entry: Entry, encoded: Bool) -> Bool {
+    Self.attributes(entry, encoded: encoded).allSatisfy { attributes[$0] == $1 }
+      && ExactText(label) == ExactText(Self.label(for: entry))
   }
 
   /// What a person reads who looks at the keyring: the label that was given, else key and account. A password

@@ -1,5 +1,5 @@
-// What is known of a provider's items by their paths, so that it is not asked again: their attributes and
-// labels, never a secret. The provider's signals keep it true: it announces every change of attributes, and
+// What is known of a provider's items by their paths, so that it is not asked again: their attributes, labels
+// and sizes, never a secret. The provider's signals keep it true: it announces every change of attributes, and
 // what is announced is forgotten. An item whose date matters (another program's, which has no version) is
 // not kept, since a change of its secret is not announced.
 
@@ -18,6 +18,7 @@ struct ItemCache {
   }
 
   private var items: [String: Known] = [:]
+  private var sizes: [String: Int] = [:]
 
   /// Counts what was forgotten. Who asks for an item notes it before, and hands it in with the answer: what was
   /// forgotten meanwhile may be newer than the answer.
@@ -39,15 +40,27 @@ struct ItemCache {
     }
   }
 
+  /// How many bytes a secret was found to have when it was read last; its attributes tell what we stored there, and
+  /// another program may have changed it since.
+  func size(of path: String) -> Int? { sizes[path] }
+
+  /// Notes how many bytes a secret was found to have.
+  mutating func note(size: Int, of path: String) {
+    if sizes.count >= Limits.knownItems { sizes = [:] }
+    sizes[path] = size
+  }
+
   /// An item changed, or is gone.
   mutating func forget(_ path: String) {
     changes += 1
     items[path] = nil
+    sizes[path] = nil
   }
 
   /// Something was locked or unlocked: attributes may read differently now.
   mutating func forgetAll() {
     changes += 1
     items = [:]
+    sizes = [:]
   }
 }

@@ -164,24 +164,34 @@ extension Keyring {
       }
     }
 
-    // What we change is not believed to be announced.
+    // What we change is not believed to be announced: it is read back, behind the changes on the connection.
     provider.items.forget(path)
-    let stored = try await readSecret(path, provider, change.session, by: change.deadline)
+    let reading = beginSecret(path, provider, change.session)
+    let asked = askProperties(path, provider)
+    let stored = try await readSecret(path, reading, provider, change.session, by: change.deadline)
+    let now = try await properties(path, asked, provider, by: change.deadline)
+    var isRefused = false
     for setting in settings {
       do throws(Trouble) {
         _ = try await provider.answer(setting, by: change.deadline)
       } catch .refused {
+        isRefused = true
         // The state has the entry, and counts; the copy in the item is for the day when the state is lost.
       }
     }
-    if let stored {
-      return try change.secret.withBytes { secret throws(Trouble) in
-        try form.write(secret) { expected in stored.withBytes { equal($0, expected) } }
-      }
+    guard let stored else {
+      if now?.isLocked ?? false { throw .isLocked(nil) }
+      if item != nil, now == nil { throw .noSuchObject(.vanished) }
+      return false
     }
-    let now = try await properties([path], provider, by: change.deadline).first
-    if now?.isLocked ?? false { throw .isLocked(nil) }
-    return false
+    let isKept = try change.secret.withBytes { secret throws(Trouble) in
+      try form.write(secret) { expected in stored.withBytes { equal($0, expected) } }
+    }
+    if isKept, let now, isRefused || now.isCopy(of: change.entry, encoded: form == .base64) {
+      provider.items.note(size: change.secret.count, of: path)
+      provider.writings.note(now, fingerprint: Writings.fingerprint(stored), arrival: reading.arrival)
+    }
+    return isKept
   }
 
   // MARK: Create
@@ -262,6 +272,14 @@ extension Keyring {
     return wasThere
   }
 
+  /// An item is gone, and what is said of it is no news.
+  private func forget(_ path: String, of id: EntryID, _ provider: Provider) {
+    removed[id, default: []].insert(path)
+    report.forget(path)
+    provider.writings.forget(path)
+    provider.items.forget(path)
+  }
+
   private func removeOnce(
     _ id: EntryID, _ provider: Provider, _ allowance: Allowance, _ effect: Effect
   ) async throws(Trouble) -> Bool {
@@ -282,6 +300,7 @@ extension Keyring {
           guard prompt == nil || prompt == Object.none else { throw .removalNeedsPrompt }
           wasThere = true
           effect.isPossible = true
+          forget(path, of: id, provider)
         } catch .noSuchObject {
           // Somebody else was faster.
         } catch {

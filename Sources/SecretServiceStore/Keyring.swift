@@ -2,7 +2,8 @@
 // limit, made to the one provider that the request began with. What a provider says is acted upon as
 // designed: an item in the locked half of a search, or missing from GetSecrets, is locked and not missing; an
 // item that vanished is searched again; a session that is gone is opened anew; "nothing there" is believed
-// only of a provider that did not die while it was asked. Writing is in `Keyring+Writing`.
+// only of a provider that did not die while it was asked. Writing is in `Keyring+Writing`, what signals lead to in
+// `Keyring+Signals`.
 
 import GLibLoop
 import SecretMemory
@@ -16,12 +17,21 @@ final class Keyring {
   let report: ProviderReport
   let lanes = Lanes()
 
+  /// What signals said of keys that are being changed by us, until the change ends.
+  var heard: [EntryID: [ItemSignal]] = [:]
+  /// The items that the change which is under way removed, key by key.
+  var removed: [EntryID: Set<String>] = [:]
+  /// Items that are to be looked at, since they may have changed after we wrote them.
+  var suspects: [String: (id: EntryID, signal: ItemSignal)] = [:]
+  var isLooking = false
+  /// Deletions that are being looked at.
+  var deletions: [EntryID: Shared<Void>] = [:]
+
   init(allowsPlain: Bool) {
     report = ProviderReport()
     client = SecretServiceClient(allowsPlain: allowsPlain, report: report)
-    report.isOurs = { [lanes] id in lanes.isChanging(id) }
-    report.onCreated = { [weak self] path in self?.identify(path) }
-    report.onDeleted = { [weak self] id in self?.confirmDeletion(of: id) }
+    lanes.onEnd = { [weak self] id in self?.changeEnded(id) }
+    report.onItem = { [weak self] signal in self?.hear(signal) }
     report.onReadable = { [weak self] provider in self?.learnItems(of: provider) }
   }
 
@@ -31,6 +41,7 @@ final class Keyring {
       try await self.attempt(allowance) { provider, diedBefore async throws(Trouble) in
         guard let token = try await self.readOnce(id, provider, allowance) else {
           if diedBefore { throw .lostWithProvider }
+          await self.deletionIsTold(id, by: allowance.deadline)
           return nil
         }
         return token
@@ -231,6 +242,7 @@ final class Keyring {
       if value.count == 0, let size = item.size, size > 0 { return nil }
       guard value.count <= Limits.secretBytes else { throw .tooLarge(value.count) }
       let size = value.count
+      provider.items.note(size: size, of: path)
       return Token(entry: item.entry(id, size: size), secret: SharedSecret(value))
     }
   }
@@ -251,11 +263,21 @@ final class Keyring {
   func readSecret(
     _ path: String, _ provider: Provider, _ session: SecretSession, by deadline: Deadline
   ) async throws(Trouble) -> SecretBytes? {
+    try await readSecret(path, beginSecret(path, provider, session), provider, session, by: deadline)
+  }
+
+  func beginSecret(_ path: String, _ provider: Provider, _ session: SecretSession) -> BusCall {
+    provider.begin(
+      .service, "GetSecrets", .tuple([.paths([path]), .path(session.path) ?? .string(Object.none)]),
+      reply: "(a{o(oayays)})")
+  }
+
+  func readSecret(
+    _ path: String, _ call: BusCall, _ provider: Provider, _ session: SecretSession, by deadline: Deadline
+  ) async throws(Trouble) -> SecretBytes? {
     let answer: Variant
     do throws(Trouble) {
-      answer = try await provider.call(
-        .service, "GetSecrets", .tuple([.paths([path]), .path(session.path) ?? .string(Object.none)]),
-        reply: "(a{o(oayays)})", by: deadline)
+      answer = try await provider.answer(call, by: deadline)
     } catch .isLocked {
       return nil  // the other way to say it
     }
@@ -282,7 +304,7 @@ final class Keyring {
       entries[id] = item
     }
     let sizes = try await sizes(of: entries.values.filter { $0.size == nil }.map(\.path), provider, allowance)
-    return entries.map { $1.entry($0, size: sizes[$1.path]) }
+    return entries.map { $1.entry($0, size: sizes[$1.path] ?? provider.items.size(of: $1.path)) }
   }
 
   /// How large the secrets of items are that don't say so themselves: other programs' items.
@@ -300,7 +322,7 @@ final class Keyring {
   }
 
   /// All items that may be of a namespace, or all there are.
-  private func findAll(
+  func findAll(
     _ namespace: Namespace?, _ provider: Provider, by deadline: Deadline
   ) async throws(Trouble) -> Found {
     if let namespace {
@@ -321,47 +343,5 @@ final class Keyring {
       if isLocked { all.locked += items } else { all.unlocked += items }
     }
     return all
-  }
-
-  // MARK: What signals lead to
-
-  /// An item was made by somebody: whose is it?
-  private func identify(_ path: String) {
-    guard let provider = client.provider else { return }
-    Task { @GLibActor in
-      let deadline = Deadline.after(milliseconds: Int64(Limits.timeout) * 1_000)
-      guard let item = try? await properties([path], provider, by: deadline).first, let id = item.id,
-        !lanes.isChanging(id)
-      else { return }
-      report.add(.itemChanged(id))
-    }
-  }
-
-  /// An item of a known key was deleted: is that the last one, with everything unlocked?
-  private func confirmDeletion(of id: EntryID) {
-    guard let provider = client.provider else { return }
-    Task { @GLibActor in
-      let deadline = Deadline.after(milliseconds: Int64(Limits.timeout) * 1_000)
-      guard let found = try? await find(id, provider, by: deadline), provider.end == nil,
-        let path = try? await provider.defaultCollection(by: deadline),
-        (try? await provider.isLocked(.collection(path), by: deadline)) == false
-      else { return report.add(.itemChanged(id)) }
-      guard !lanes.isChanging(id) else { return }
-      report.add(found.isEmpty ? .itemDeleted(id) : .itemChanged(id))
-    }
-  }
-
-  /// Learns which item has which key, so that a deletion can be told by key.
-  private func learnItems(of provider: Provider) {
-    Task { @GLibActor in
-      let deadline = Deadline.after(milliseconds: Int64(Limits.timeout) * 1_000)
-      guard let found = try? await findAll(nil, provider, by: deadline) else { return }
-      // A few at a time: requests come first.
-      var rest = found.unlocked.prefix(Limits.knownItems)
-      while !rest.isEmpty, client.provider === provider {
-        _ = try? await properties(Array(rest.prefix(8)), provider, by: deadline)
-        rest = rest.dropFirst(8)
-      }
-    }
   }
 }

@@ -19,6 +19,9 @@ final class Lanes {
     init(_ waiters: Waiters) { self.waiters = waiters }
   }
 
+  /// Called when a change has ended, before the next one of the same key begins.
+  var onEnd: (@GLibActor (EntryID) -> Void)?
+
   private var lanes: [EntryID: Lane] = [:]
 
   init() {}
@@ -38,6 +41,7 @@ final class Lanes {
     lane.isTaken = true
     defer {
       lane.isTaken = false
+      onEnd?(id)
       lane.waiters.wakeAll()
     }
     return try await body()

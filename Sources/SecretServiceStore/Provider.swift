@@ -21,6 +21,8 @@ final class Provider {
   var givesBack: Set<Bool> = []
   /// What is known of its items.
   var items = ItemCache()
+  /// What we wrote into them a moment ago.
+  var writings = Writings()
   /// Told when a prompt comes to the screen and when it is gone.
   var onPrompt: (@GLibActor (Bool) -> Void)?
   /// Prompts, one at a time.

@@ -21,14 +21,10 @@ struct ProviderSnapshot: Hashable, Sendable {
 final class ProviderReport {
   /// Takes what changed to the vault's side.
   var deliver: (@GLibActor ([StoreChange], ProviderSnapshot) -> Void)?
-  /// Called for an item that was deleted, not by us: whether its key is gone is to be found out.
-  var onDeleted: (@GLibActor (EntryID) -> Void)?
-  /// Called for a new item, not known yet.
-  var onCreated: (@GLibActor (String) -> Void)?
+  /// Called for every signal about an item: whether it is news is to be found out.
+  var onItem: (@GLibActor (ItemSignal) -> Void)?
   /// Called when the provider answers and is unlocked: what it has can be read.
   var onReadable: (@GLibActor (Provider) -> Void)?
-  /// Whether a key is just being changed by us: what signals say of it is no news.
-  var isOurs: (@GLibActor (EntryID) -> Bool)?
 
   private(set) var snapshot = ProviderSnapshot(
     state: .unavailable, detail: "the session bus was not asked yet", program: nil)
@@ -132,22 +128,11 @@ final class ProviderReport {
     known[path] = id
   }
 
-  /// A signal: an item was made or changed.
-  func itemChanged(_ path: String, isNew: Bool) {
-    if let id = known[path] {
-      if !(isOurs?(id) ?? false) { add(.itemChanged(id)) }
-    } else if isNew {
-      onCreated?(path)
-    } else {
-      add(.itemChanged(nil))
-    }
-  }
+  /// The key that an item has, as far as is known.
+  func id(of path: String) -> EntryID? { known[path] }
 
-  /// A signal: an item was deleted.
-  func itemDeleted(_ path: String) {
-    guard let id = known.removeValue(forKey: path), !(isOurs?(id) ?? false) else { return }
-    onDeleted?(id)
-  }
+  /// An item is gone: what is said of its path from now on is none of a key's.
+  func forget(_ path: String) { known[path] = nil }
 
   /// Tells of a change that was found out.
   func add(_ change: StoreChange) {
@@ -167,7 +152,9 @@ final class ProviderReport {
     alarm = Timer(.after(milliseconds: Limits.signalMilliseconds)) { [weak self] in self?.handOver() }
   }
 
-  private func handOver() {
+  /// Hands over what was found out up to now.
+  func handOver() {
+    alarm?.stop()
     alarm = nil
     var seen = Set<StoreChange>()
     let news = changes.filter { change in

@@ -60,12 +60,14 @@ final class ProviderSignals {
   private func itemSignal(_ signal: BusSignal) {
     guard let path = signal.parameters[0]?.string else { return }
     provider.items.forget(path)
+    let kind: ItemSignal.Kind
     switch signal.member {
-    case "ItemCreated": report.itemChanged(path, isNew: true)
-    case "ItemChanged": report.itemChanged(path, isNew: false)
-    case "ItemDeleted": report.itemDeleted(path)
-    default: break  // a later version of the interface
+    case "ItemCreated": kind = .made
+    case "ItemChanged": kind = .changed
+    case "ItemDeleted": kind = .deleted
+    default: return  // a later version of the interface
     }
+    report.onItem?(ItemSignal(kind: kind, path: path, arrival: signal.arrival))
   }
 
   /// Looks again whether the default collection is locked; once at a time, however many signals come.

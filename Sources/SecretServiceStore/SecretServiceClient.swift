@@ -225,6 +225,10 @@ extension GLibError {
   static let connectionLost = GLibError(
     domain: "g-io-error-quark", code: 18, message: "the connection to the session bus was closed")
 
+  /// An item was there a moment ago.
+  static let vanished = GLibError(
+    domain: "g-dbus-error-quark", code: 41, message: "the item is not there any more")
+
   /// We are ending.
   static let closing = GLibError(domain: "g-io-error-quark", code: 18, message: "vaultd is ending")
 

@@ -138,6 +138,11 @@ public enum Limits {
   /// Items that are known by their path, so that they need not be asked for again and signals can be told by
   /// key: with more the knowledge begins anew. One of ours takes about 1 KB.
   public static let knownItems = 20_000
+  /// Milliseconds after a write of ours in which a signal about its item may be about that write: providers that gather
+  /// changes tell them within a second or two.
+  public static let echoMilliseconds: Int64 = 10_000
+  /// Items written within that time that are remembered for it.
+  public static let knownWritings = 1_000
   /// Milliseconds of `closeMilliseconds` that closing the session with the provider may take.
   public static let sessionCloseMilliseconds: Int64 = 2_000
   /// Milliseconds in which signals are gathered before they are told: ten times less than the 50 ms in which a

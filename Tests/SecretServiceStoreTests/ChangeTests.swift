@@ -88,6 +88,97 @@ import VaultModel
     }
   }
 
+  @Test("what we do ourselves is no news either where the signals come after the answers")
+  func oursLate() async throws {
+    try await withStore { test, bus in
+      bus.fake.set("signal_delay", 30)
+      bus.fake.set("secret_signals", true)
+      let changes = Changes(of: test)
+      let key = try id("Told.late")
+      for round in 0..<5 {
+        try await test.set(key, "\(round)")
+        // One of the earlier signals comes while the next set is under way, others between two.
+        while round == 2, bus.fake.tell("pending") as? Int != 0 { await Task.yield() }
+      }
+      while bus.fake.tell("pending") as? Int != 0 { await Task.yield() }
+      #expect(try await test.get(key) == "4")
+      _ = try await test.clear(key)
+      while bus.fake.tell("pending") as? Int != 0 { await Task.yield() }
+      bus.fake.tell("lock")
+      try await changes.wait(for: .locked)
+      #expect(!changes.seen.contains(.itemChanged(key)))
+      #expect(!changes.seen.contains(.itemDeleted(key)))
+      #expect(!changes.seen.contains(.itemChanged(nil)))
+    }
+  }
+
+  @Test("what others do to an item that we have just written is told")
+  func othersAfterUs() async throws {
+    try await withStore { test, bus in
+      let changes = Changes(of: test)
+      let key = try id("Told.others")
+      try await test.set(key, "ours")
+      let item = try #require(bus.fake.items.first)
+      bus.fake.tell("describe", ["path": item.path, "attributes": item.attributes, "label": "theirs"])
+      try await changes.wait(for: .itemChanged(key))
+      try await test.set(key, "ours")
+      bus.fake.set("secret_signals", true)
+      bus.fake.change(item.path, "theirs")
+      try await changes.wait(for: .itemChanged(key))
+      try await test.set(key, "ours")
+      bus.fake.add(["namespace": "Told", "name": "others"], "beside ours")
+      try await changes.wait(for: .itemChanged(key))
+    }
+  }
+
+  @Test("what others do to an item while we write it is told when that is done")
+  func othersMeanwhile() async throws {
+    try await withStore { test, bus in
+      let changes = Changes(of: test)
+      let key = try id("Told.meanwhile")
+      try await test.set(key, "old")
+      bus.fake.fault("GetSecrets", "late:100", times: 1)
+      async let writing = test.set(key, "new")
+      while bus.fake.count("set_secrets") < 1 { await Task.yield() }
+      bus.fake.add(["namespace": "Told", "name": "meanwhile"], "beside ours")
+      _ = try await writing
+      try await changes.wait(for: .itemChanged(key))
+    }
+  }
+
+  @Test("who finds nothing because it was just deleted has been told of the deletion")
+  func deletionFirst() async throws {
+    try await withStore { test, bus in
+      let changes = Changes(of: test)
+      await test.store.start()
+      try await changes.wait(for: .available)
+      let key = try id("Told.deletion")
+      for _ in 0..<10 {
+        try await test.set(key, "value")
+        let path = try #require(bus.fake.items.first).path
+        bus.fake.fault("ReadAlias", "late:20", times: 1)
+        bus.fake.tell("delete", ["path": path])
+        #expect(try await test.get(key) == nil)
+        #expect(changes.seen.contains(.itemDeleted(key)))
+        try await changes.wait(for: .itemDeleted(key))
+      }
+    }
+  }
+
+  @Test("a list tells the size that a secret was last seen to have, not the one that we stored")
+  func size() async throws {
+    try await withStore { test, bus in
+      let key = try id("Told.size")
+      try await test.set(key, "four")
+      #expect(try await test.store.list(nil, test.patience()).map(\.size) == [4])
+      bus.fake.change(try #require(bus.fake.items.first).path, "longer than four")
+      #expect(try await test.get(key) == "longer than four")
+      #expect(try await test.store.list(nil, test.patience()).map(\.size) == [16])
+      try await test.set(key, "again")
+      #expect(try await test.store.list(nil, test.patience()).map(\.size) == [5])
+    }
+  }
+
   @Test("locks and unlocks are told, the status follows, and a thousand items make no flood")
   func locks() async throws {
     try await withStore { test, bus in

@@ -175,7 +175,8 @@ import VaultModel
     }
   }
 
-  @Test("calls on their way are bounded: requests beyond that end in time, and what nobody waits for is not sent")
+  @Test(
+    "calls on their way are bounded: requests beyond that end in time, and what nobody waits for is not sent")
   func bounded() async throws {
     try await withStore { test, bus in
       for round in 0..<2 {

@@ -49,6 +49,28 @@ import VaultModel
     }
   }
 
+  @Test(
+    "that a prompt of ours is on the screen is known, from its coming to its end", arguments: [true, false])
+  func prompting(dismissed: Bool) async throws {
+    try await withStore { test, bus in
+      let key = try id("Locks.prompting")
+      try await test.set(key, "value")
+      #expect(!test.store.isPrompting)
+      bus.fake.set("prompt", "manual")
+      bus.fake.tell("lock")
+      #expect(
+        await test.failure { try await test.get(key, test.patience(0.2, prompt: 0.3)) }?.outcome == .locked)
+      // Nobody waits for it any more; it is there all the same.
+      #expect(test.store.isPrompting)
+      async let waiting = test.word(key)
+      while bus.fake.tell("shown") as? Int != 1 { await Task.yield() }
+      bus.fake.tell("complete", ["dismissed": dismissed])
+      #expect(await waiting == (dismissed ? "Locked" : "value"))
+      #expect(!test.store.isPrompting)
+      #expect(bus.fake.count("prompts") == 1)
+    }
+  }
+
   @Test("a dismissed prompt is Locked, and writes nothing")
   func dismissed() async throws {
     try await withStore { test, bus in

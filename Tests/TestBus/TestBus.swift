@@ -245,7 +245,7 @@ public final class FakeProviderProcess: @unchecked Sendable {
     return tell("add", arguments) as? String ?? ""
   }
 
-  /// Changes an item's secret, which no signal tells.
+  /// Changes an item's secret, which no signal tells unless `secret_signals` is set.
   public func change(_ path: String, _ secret: String) {
     tell("change", ["path": path, "secret": hex(Array(secret.utf8))])
   }
