@@ -72,7 +72,7 @@ extension Vault {
   /// What is recorded of an entry counts before the copy in the item's attributes; what another program put
   /// into the keyring is recorded the first time that it is seen.
   private func recognise(_ token: Token, _ known: StateRecord?) async -> Token {
-    var entry = token.entry
+    var entry = token.entry.dated
     if case .present(let recorded) = known?.standing, recorded.version >= entry.version {
       entry = recorded
       entry.size = token.secret.count
@@ -110,7 +110,7 @@ extension Vault {
       do throws(VaultError) {
         let found = try await secretService.list(namespace, patience(interactive: false))
         await noteProvider()
-        for entry in found where newest[entry.id] == nil && removed[entry.id] == nil { add(entry) }
+        for entry in found where newest[entry.id] == nil && removed[entry.id] == nil { add(entry.dated) }
       } catch {
         // What the state knows is what there is, as far as anybody knows; `status` tells that it can't be asked.
         if preference == .secretService, state.isEmpty { throw error }
@@ -125,5 +125,14 @@ extension Vault {
       store: store,
       reason: "\(reason); `vault init` makes an encrypted file for machines and times without one",
       stored: stored)
+  }
+}
+
+extension Entry {
+  /// The entry with a version: what another program made has none, and its date stands for it.
+  var dated: Entry {
+    var entry = self
+    if version == 0 { entry.version = modified.milliseconds }
+    return entry
   }
 }

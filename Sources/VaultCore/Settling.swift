@@ -88,11 +88,13 @@ extension Vault {
     try await turns.take(id) { () async throws(VaultError) in
       guard case .found(let token) = file.lookUp(id), token.entry.pending else { return }
       let patience = patience(interactive: false)
-      if let other = try await secretService.read(id, patience), other.entry.version > token.entry.version {
+      if let other = try await secretService.read(id, patience)?.entry.dated,
+        other.version > token.entry.version
+      {
         // Another program changed it in the keyring after our change: the later one wins.
         try await state.keep(
-          StateRecord(id: id, version: other.entry.version, standing: .present(other.entry)))
-        await removeStaleCopy(id, below: other.entry.version)
+          StateRecord(id: id, version: other.version, standing: .present(other)))
+        await removeStaleCopy(id, below: other.version)
         return
       }
       do throws(WriteFailure) {
