@@ -109,10 +109,26 @@ final class RawConnection {
     return Answer(object: object)
   }
 
-  /// Calls a method and takes its answer.
-  func call(_ method: String, _ parameters: [String: Any] = [:]) throws -> Answer {
+  /// Waits until answers begin to come, or until `end`.
+  /// - Returns: the places of the connections that they come on.
+  static func answering(_ connections: [RawConnection], until end: ContinuousClock.Instant) -> [Int] {
+    let buffered = connections.indices.filter { connections[$0].received.contains(0) }
+    if !buffered.isEmpty { return buffered }
+    var events = connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+    let left = (end - ContinuousClock.now) / .milliseconds(1)
+    unsafe poll(&events, nfds_t(events.count), Int32(max(0, min(left, 1_000)).rounded(.up)))
+    return events.indices.filter { events[$0].revents != 0 }
+  }
+
+  /// Sends a call and waits for nothing.
+  func send(_ method: String, _ parameters: [String: Any]) throws {
     let call: [String: Any] = ["method": method, "parameters": parameters]
     send(try JSONSerialization.data(withJSONObject: call) + [0])
+  }
+
+  /// Calls a method and takes its answer.
+  func call(_ method: String, _ parameters: [String: Any] = [:]) throws -> Answer {
+    try send(method, parameters)
     guard let answer = try answer() else { throw HarnessFailure("closed in place of an answer to \(method)") }
     return answer
   }
