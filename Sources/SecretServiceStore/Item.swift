@@ -74,6 +74,9 @@ struct Item {
     attributes[attribute] != nil || attributes["gkr:compat:hashed:" + attribute] != nil
   }
 
+  /// Whether its secret is in Base64 where it begins with the mark.
+  var isEncoded: Bool { attributes[Attribute.encoding] == Self.base64 }
+
   /// Whose it is; `nil` where it is none of ours or can't be read. No `account` is the empty account.
   var id: EntryID? {
     guard let namespace = attributes[Attribute.namespace], let name = attributes[Attribute.name],

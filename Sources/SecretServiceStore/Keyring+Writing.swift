@@ -19,7 +19,7 @@ extension Keyring {
   func write(
     _ entry: Entry, _ secret: SharedSecret, _ allowance: Allowance, _ effect: Effect
   ) async throws(Trouble) {
-    try await lanes.change(entry.id, by: allowance.deadline) { () async throws(Trouble) in
+    try await lanes.change(entry.id, allowance) { () async throws(Trouble) in
       try await self.attempt(allowance) { provider, _ async throws(Trouble) in
         try await self.writeOnce(entry, secret, provider, allowance, effect)
       }
@@ -46,16 +46,7 @@ extension Keyring {
       // What is sent now may take effect after the request has ended.
       guard !allowance.deadline.isOver else { throw .noAnswer }
       do throws(Trouble) {
-        let isPlain = secret.withBytes { SecretForm.isPlain($0) }
-        if provider.givesBack.contains(isPlain) {
-          try await store(change, target, in: place)
-        } else {
-          // It may be about to change the value: nobody is to read that.
-          try await lanes.unsettled(entry.id) { () async throws(Trouble) in
-            try await self.store(change, target, in: place)
-          }
-        }
-        provider.givesBack.insert(isPlain)
+        try await store(change, target, in: place)
         return
       } catch .isLocked where !effect.isPossible {
         try await provider.unlocking.unlock(place, allowance)
@@ -80,51 +71,52 @@ extension Keyring {
   ) async throws(Trouble) {
     var target = target
     var refusal: Trouble?
-    let forms = change.secret.withBytes {
-      SecretForm.candidates(for: $0, manglesBytes: change.provider.manglesBytes)
-    }
-    for form in forms {
+    var again: Set<SecretForm> = []
+    var forms = change.secret.withBytes { change.provider.manners.forms(for: $0) }
+    while !forms.isEmpty {
+      let form = forms.removeFirst()
       // Once bytes came back changed, other names for the same bytes are no use.
       if refusal == .notKept, form != .base64 { continue }
       do throws(Trouble) {
+        let isKept: Bool
         if let present = target {
-          try await update(change, present, form)
+          isKept = try await update(change, present, form)
         } else {
           let path = try await create(change, in: place, form)
           report.learn(path, change.entry.id)
           target = (path, nil)
           change.effect.isPossible = true
-          if try await isKept(change, path, form) { return }
-          refuseBytes(change, form)
-          refusal = .notKept
-          continue
+          isKept = try await self.isKept(change, path, form)
         }
-        return
+        if isKept {
+          change.provider.manners.kept(form)
+          // Such bytes come back: from here on as they are.
+          guard case .trial(let type, _) = form else { return }
+          forms = [.plain(type), .base64]
+        } else if again.insert(form).inserted {
+          // Another program may have written between our write and our look.
+          forms.insert(form, at: 0)
+        } else {
+          change.provider.manners.altered(form)
+          refusal = .notKept
+        }
       } catch .refused(let error) {
         refusal = refusal ?? .refused(error)
-      } catch .notKept {
-        refuseBytes(change, form)
-        refusal = .notKept
       }
     }
     throw refusal ?? .notKept
-  }
-
-  private func refuseBytes(_ change: Change, _ form: SecretForm) {
-    change.provider.givesBack = []
-    if form != .base64 { change.provider.manglesBytes = true }
   }
 
   // MARK: Update
 
   private func update(
     _ change: Change, _ target: (path: String, item: Item?), _ form: SecretForm
-  ) async throws(Trouble) {
+  ) async throws(Trouble) -> Bool {
     let provider = change.provider
     let object = Object.item(target.path)
     let asked = askProperties(target.path, provider)
     var item = target.item
-    if form == .base64 {
+    if form.isMarked {
       // The attribute goes before: what has the mark and not the attribute would be read as it is.
       item = try await properties(target.path, asked, provider, by: change.deadline)
       var attributes = item?.attributes ?? [:]
@@ -132,6 +124,8 @@ extension Keyring {
         attributes[Item.Attribute.encoding] = Item.base64
         let mark = provider.beginSetting(object, "Attributes", .strings(attributes))
         _ = try await provider.answer(mark, by: change.deadline)
+        // Who reads from now on must know.
+        provider.items.forget(target.path)
       }
     }
 
@@ -143,7 +137,7 @@ extension Keyring {
     if let present = try await properties(target.path, asked, provider, by: change.deadline) {
       item = present
     }
-    guard try await isKept(change, target.path, form, over: item) else { throw .notKept }
+    return try await isKept(change, target.path, form, over: item)
   }
 
   /// Writes the entry's copy into the item where it is not there yet, and reads the secret back.
@@ -154,7 +148,7 @@ extension Keyring {
     let object = Object.item(path)
     var settings: [BusCall] = []
     if let item {
-      let attributes = Item.attributes(change.entry, encoded: form == .base64, over: item.attributes)
+      let attributes = Item.attributes(change.entry, encoded: form.isMarked, over: item.attributes)
       if attributes != item.attributes {
         settings.append(provider.beginSetting(object, "Attributes", .strings(attributes)))
       }
@@ -187,7 +181,7 @@ extension Keyring {
     let isKept = try change.secret.withBytes { secret throws(Trouble) in
       try form.write(secret) { expected in stored.withBytes { equal($0, expected) } }
     }
-    if isKept, let now, isRefused || now.isCopy(of: change.entry, encoded: form == .base64) {
+    if isKept, let now, isRefused || now.isCopy(of: change.entry, encoded: form.isMarked) {
       provider.items.note(size: change.secret.count, of: path)
       provider.writings.note(now, fingerprint: Writings.fingerprint(stored), arrival: reading.arrival)
     }
@@ -200,7 +194,7 @@ extension Keyring {
     _ change: Change, in collection: String, _ form: SecretForm
   ) async throws(Trouble) -> String {
     let provider = change.provider
-    let attributes = Item.attributes(change.entry, encoded: form == .base64)
+    let attributes = Item.attributes(change.entry, encoded: form.isMarked)
     let properties = Variant.properties([
       "org.freedesktop.Secret.Item.Label": .string(Item.label(for: change.entry)),
       "org.freedesktop.Secret.Item.Attributes": .strings(attributes),
@@ -219,7 +213,15 @@ extension Keyring {
     guard let prompt = answered[1]?.string, prompt != Object.none else {
       throw .senseless("an item was made that has no path")
     }
-    let made = try await provider.unlocking.show(prompt, change.allowance)
+    let made: Variant?
+    do throws(Trouble) {
+      made = try await provider.unlocking.show(prompt, change.allowance)
+    } catch .promptNotAnswered {
+      // It stays on the screen, and may be answered yet.
+      change.effect.isPossible = true
+      lanes.hold(change.entry.id, while: .prompt) { await provider.unlocking.end(of: prompt) }
+      throw .promptNotAnswered
+    }
     guard let path = made?.string, path != Object.none else { throw .dismissed }
     return path
   }
@@ -227,7 +229,7 @@ extension Keyring {
   private func encode(_ change: Change, _ form: SecretForm) throws(Trouble) -> Variant {
     try change.secret.withBytes { secret throws(Trouble) in
       try form.write(secret) { stored throws(Trouble) in
-        try change.session.encode(stored, contentType: form.contentType)
+        try change.session.encode(stored, contentType: form.contentType.rawValue)
       }
     }
   }
@@ -237,15 +239,22 @@ extension Keyring {
     do throws(Trouble) {
       return try await change.provider.answer(call, by: change.deadline)
     } catch {
-      note(error, of: call, change.effect)
+      note(error, of: call, change.entry.id, change.effect)
       throw error
     }
   }
 
   /// A call that changes something failed: may it still have changed it?
-  private func note(_ trouble: Trouble, of call: BusCall, _ effect: Effect) {
+  private func note(_ trouble: Trouble, of call: BusCall, _ id: EntryID, _ effect: Effect) {
     switch trouble {
-    case .noAnswer, .gone: if call.isSent { effect.isPossible = true }
+    case .noAnswer where call.isSent:
+      effect.isPossible = true
+      // Nothing else is changed there until it was answered: it must not undo what comes after it.
+      lanes.hold(id, while: .call) {
+        _ = try? await call.answer(by: .after(milliseconds: Limits.lateMilliseconds))
+      }
+    case .gone where call.isSent: effect.isPossible = true
+    case .noAnswer, .gone: break
     case .noBus, .noProvider, .noSession, .noSuchObject, .isLocked, .promptNotWanted, .dismissed,
       .promptNotAnswered, .noDefaultCollection, .onlyPlain, .denied, .refused, .senseless,
       .removalNeedsPrompt,
@@ -260,7 +269,7 @@ extension Keyring {
   /// - Returns: whether there was one.
   func remove(_ id: EntryID, _ allowance: Allowance, _ effect: Effect) async throws(Trouble) -> Bool {
     var wasThere = false
-    try await lanes.change(id, by: allowance.deadline) { () async throws(Trouble) in
+    try await lanes.change(id, allowance) { () async throws(Trouble) in
       try await self.attempt(allowance) { provider, diedBefore async throws(Trouble) in
         let there = try await self.removeOnce(id, provider, allowance, effect)
         wasThere = wasThere || there
@@ -304,7 +313,7 @@ extension Keyring {
         } catch .noSuchObject {
           // Somebody else was faster.
         } catch {
-          note(error, of: call, effect)
+          note(error, of: call, id, effect)
           throw error
         }
       }

@@ -37,15 +37,13 @@ final class Keyring {
 
   /// Reads the token of a key and account; `nil` where there is none.
   func read(_ id: EntryID, _ allowance: Allowance) async throws(Trouble) -> Token? {
-    try await lanes.read(id, allowance) { () async throws(Trouble) in
-      try await self.attempt(allowance) { provider, diedBefore async throws(Trouble) in
-        guard let token = try await self.readOnce(id, provider, allowance) else {
-          if diedBefore { throw .lostWithProvider }
-          await self.deletionIsTold(id, by: allowance.deadline)
-          return nil
-        }
-        return token
+    try await attempt(allowance) { provider, diedBefore async throws(Trouble) in
+      guard let token = try await self.readOnce(id, provider, allowance) else {
+        if diedBefore { throw .lostWithProvider }
+        await self.deletionIsTold(id, by: allowance.deadline)
+        return nil
       }
+      return token
     }
   }
 
@@ -222,9 +220,15 @@ final class Keyring {
       let session = try await openSession(provider, allowance)
       let asked = askProperties(path, provider)
       var secret = try await readSecret(path, provider, session, by: allowance.deadline)
-      guard let item = try await properties(path, asked, provider, by: allowance.deadline) ?? known else {
+      guard var item = try await properties(path, asked, provider, by: allowance.deadline) ?? known else {
         try allowance.searchAgain()
         continue
+      }
+      if secret?.withBytes({ SecretForm.beginsWithMark($0) }) ?? false, !item.isEncoded {
+        // Written between the two answers? The attribute was there before the mark.
+        provider.items.forget(path)
+        let now = try await properties([path], provider, by: allowance.deadline).first
+        item = now ?? item
       }
       guard let stored = secret.take() else {
         // Not in the answer of GetSecrets, and there: the item itself is locked. Or it is gone.
@@ -236,8 +240,7 @@ final class Keyring {
         try await provider.unlocking.unlock(path, allowance)
         continue
       }
-      let marked = item.attributes[Item.Attribute.encoding] == Item.base64
-      let value = try SecretForm.read(stored, marked: marked)
+      let value = try SecretForm.read(stored, marked: item.isEncoded)
       // A provider that was killed while it made the item left it without its secret: nothing was stored.
       if value.count == 0, let size = item.size, size > 0 { return nil }
       guard value.count <= Limits.secretBytes else { throw .tooLarge(value.count) }

@@ -1,18 +1,23 @@
-// Changes of one key one after the other, and readers kept away from the moments in which what the provider
-// has is being checked: a value that it changed on the way in is replaced before anybody reads it.
+// Changes of one key one after the other. One that was sent and not answered goes on after its request has ended: it
+// keeps the others waiting, so that what a provider does late never undoes what came after it. Readers do not wait.
 
 import GLibLoop
 import VaultModel
 
-/// The order of changes and reads, key by key.
+/// The order of changes, key by key.
 @GLibActor
 final class Lanes {
+  /// What a change that has outlived its request waits for.
+  enum Hold {
+    /// The answer to a call.
+    case call
+    /// A prompt on the screen.
+    case prompt
+  }
+
   private final class Lane {
     var isTaken = false
-    /// Whether what the provider has is not yet what it is to have.
-    var isUnsettled = false
-    /// Counts the changes that were begun.
-    var changes = 0
+    var holds: [Hold] = []
     /// Who holds the lane or waits for it.
     var users = 0
     let waiters: Waiters
@@ -31,12 +36,19 @@ final class Lanes {
 
   /// Runs a change when every earlier one of the same key has ended.
   func change<Result>(
-    _ id: EntryID, by deadline: Deadline, _ body: @GLibActor () async throws(Trouble) -> Result
+    _ id: EntryID, _ allowance: Allowance, _ body: @GLibActor () async throws(Trouble) -> Result
   ) async throws(Trouble) -> Result {
     let lane = enter(id)
     defer { leave(id, lane) }
-    while lane.isTaken {
-      guard await lane.waiters.wait(by: deadline) else { throw .noAnswer }
+    while lane.isTaken || !lane.holds.isEmpty {
+      let isPrompting = lane.holds.contains(.prompt)
+      if isPrompting {
+        guard allowance.interactive else { throw .promptNotWanted }
+        allowance.extend()
+      }
+      guard await lane.waiters.wait(by: allowance.deadline) else {
+        throw isPrompting ? .promptNotAnswered : .noAnswer
+      }
     }
     lane.isTaken = true
     defer {
@@ -47,34 +59,15 @@ final class Lanes {
     return try await body()
   }
 
-  /// Runs the part of a change in which readers must not look.
-  func unsettled<Result>(
-    _ id: EntryID, _ body: @GLibActor () async throws(Trouble) -> Result
-  ) async throws(Trouble) -> Result {
+  /// Keeps further changes of `id` waiting until `end` returns.
+  func hold(_ id: EntryID, while hold: Hold, until end: @escaping @GLibActor () async -> Void) {
     let lane = enter(id)
-    lane.isUnsettled = true
-    lane.changes += 1
-    defer {
-      lane.isUnsettled = false
+    lane.holds.append(hold)
+    Task { @GLibActor in
+      await end()
+      if let index = lane.holds.firstIndex(of: hold) { lane.holds.remove(at: index) }
       lane.waiters.wakeAll()
       leave(id, lane)
-    }
-    return try await body()
-  }
-
-  /// Runs a read, again where a change went on meanwhile.
-  func read<Result>(
-    _ id: EntryID, _ allowance: Allowance, _ body: @GLibActor () async throws(Trouble) -> Result
-  ) async throws(Trouble) -> Result {
-    let lane = enter(id)
-    defer { leave(id, lane) }
-    while true {
-      while lane.isUnsettled {
-        guard await lane.waiters.wait(by: allowance.deadline) else { throw .noAnswer }
-      }
-      let changes = lane.changes
-      let result = try await body()
-      if lane.changes == changes { return result }
     }
   }
 

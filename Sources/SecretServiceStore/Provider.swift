@@ -15,10 +15,8 @@ final class Provider {
   private(set) var program: String
   /// Set when it, or the bus, went away.
   private(set) var end: GLibError?
-  /// Whether it was seen to change the bytes of what it stores.
-  var manglesBytes = false
-  /// What it was seen to give back as it was stored: plain secrets (`true`), any others (`false`).
-  var givesBack: Set<Bool> = []
+  /// What it was found to do to secrets.
+  var manners = ProviderManners()
   /// What is known of its items.
   var items = ItemCache()
   /// What we wrote into them a moment ago.

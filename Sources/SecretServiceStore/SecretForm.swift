@@ -1,64 +1,71 @@
 // The forms in which a secret is stored: as it is wherever the provider gives back every byte, which other
 // programs can then read, else in Base64 behind a mark. Which form an item has is told by an attribute
 // and by the mark together, so that an item is read right at every moment of a change from one form to the
-// other: the attribute alone may be ahead of the secret or behind it.
+// other: the attribute alone may be ahead of the secret or behind it. What a provider does to bytes of a kind is
+// tried out behind the Base64 of the first secret that has them, so that at no moment an altered value can be read.
 
 import SecretMemory
 import VaultModel
 
 /// A way to write a secret.
 enum SecretForm: Hashable {
-  /// As it is, told as text.
-  case text
-  /// As it is, told as bytes.
-  case bytes
-  /// In Base64 behind a mark, told as text.
-  case base64
+  /// How a secret is told to the provider.
+  enum ContentType: String {
+    case text = "text/plain"
+    case bytes = "application/octet-stream"
+  }
 
-  /// What stands before Base64.
+  /// As it is.
+  case plain(ContentType)
+  /// In Base64 behind a mark.
+  case base64
+  /// In Base64 behind a mark, with samples of such bytes behind that.
+  case trial(ContentType, SecretTraits)
+
+  /// What stands before Base64, and between it and samples.
   private static let mark: StaticString = "vaultd-base64:"
+  private static let end = UInt8(ascii: ":")
 
   /// The content type that goes with it.
-  var contentType: String {
+  var contentType: ContentType {
     switch self {
-    case .text, .base64: "text/plain"
-    case .bytes: "application/octet-stream"
+    case .plain(let type), .trial(let type, _): type
+    case .base64: .text
     }
   }
 
-  /// The forms to try, the best first, with a provider that changes bytes of 0x80 and above or doesn't.
-  static func candidates(for secret: Span<UInt8>, manglesBytes: Bool) -> [SecretForm] {
-    // What begins like our own mark would be read as Base64.
-    if begins(secret, with: mark) { return [.base64] }
-    if isPlain(secret) { return [.text, .bytes, .base64] }
-    if manglesBytes { return [.base64] }
-    return isText(secret) ? [.text, .bytes, .base64] : [.bytes, .text, .base64]
+  /// Whether the item's attribute tells of Base64.
+  var isMarked: Bool {
+    switch self {
+    case .plain: false
+    case .base64, .trial: true
+    }
   }
 
-  /// Whether a secret has only bytes that no provider has been seen to change: no NUL, none of 0x80 and above.
-  static func isPlain(_ secret: Span<UInt8>) -> Bool {
-    for index in secret.indices where secret[index] >= 0x80 || secret[index] == 0 { return false }
-    return true
-  }
+  /// Whether a secret begins like our own mark, and would be read as Base64 if it were stored as it is.
+  static func beginsWithMark(_ secret: Span<UInt8>) -> Bool { begins(secret, with: mark) }
 
   /// The bytes to store for `secret`.
   func write<Result>(
     _ secret: Span<UInt8>, _ body: (Span<UInt8>) throws(Trouble) -> Result
   ) throws(Trouble) -> Result {
+    let samples: [UInt8]
     switch self {
-    case .text, .bytes: return try body(secret)
-    case .base64:
-      let encoded = try Self.encoded(secret)
-      return try encoded.withBytes { stored throws(Trouble) in try body(stored) }
+    case .plain: return try body(secret)
+    case .base64: samples = []
+    case .trial(_, let traits): samples = [Self.end] + traits.samples
     }
+    let encoded = try Self.encoded(secret, samples)
+    return try encoded.withBytes { stored throws(Trouble) in try body(stored) }
   }
 
-  private static func encoded(_ secret: Span<UInt8>) throws(Trouble) -> SecretBuffer {
+  private static func encoded(_ secret: Span<UInt8>, _ samples: [UInt8]) throws(Trouble) -> SecretBuffer {
     do {
-      let count = mark.utf8CodeUnitCount + Base64.encodedCount(secret.count)
+      let count = mark.utf8CodeUnitCount + Base64.encodedCount(secret.count) + samples.count
       var buffer = try SecretBuffer(capacity: count, limit: Limits.encodedSecretBytes)
       try buffer.append(mark)
       try Base64.encode(secret, into: &buffer)
+      try buffer.append(samples.span)
       return buffer
     } catch {
       throw .own(VaultError(error))
@@ -70,8 +77,10 @@ enum SecretForm: Hashable {
     guard marked else { return stored }
     let decoded = try stored.withBytes { bytes throws(Trouble) -> SecretBytes? in
       guard begins(bytes, with: mark) else { return nil }
+      var last = mark.utf8CodeUnitCount
+      while last < bytes.count, bytes[last] != end { last += 1 }
       do throws(SecretMemoryError) {
-        return try Base64.decode(bytes.extracting(mark.utf8CodeUnitCount..<bytes.count))
+        return try Base64.decode(bytes.extracting(mark.utf8CodeUnitCount..<last))
       } catch {
         throw error == .notBase64 ? .notKept : .own(VaultError(error))
       }
@@ -85,12 +94,6 @@ enum SecretForm: Hashable {
     let expected = unsafe UnsafeBufferPointer(start: mark.utf8Start, count: mark.utf8CodeUnitCount)
     for index in 0..<mark.utf8CodeUnitCount where unsafe bytes[index] != expected[index] { return false }
     return true
-  }
-
-  /// Whether the bytes are UTF-8 without NUL.
-  private static func isText(_ bytes: Span<UInt8>) -> Bool {
-    for index in bytes.indices where bytes[index] == 0 { return false }
-    return (try? UTF8Span(validating: bytes)) != nil
   }
 }
 

@@ -25,7 +25,9 @@ final class Unlocking {
   @GLibActor private final class Prompt {
     var outcome: PromptOutcome?
     var subscription: BusSubscription?
+    let path: String
     let waiters = Waiters()
+    init(_ path: String) { self.path = path }
   }
 
   /// What came of asking for an unlock.
@@ -104,6 +106,13 @@ final class Unlocking {
     }
   }
 
+  /// Waits until a prompt that was shown is not on the screen any more.
+  func end(of path: String) async {
+    while let onScreen, onScreen.path == path {
+      _ = await onScreen.waiters.wait(by: .after(milliseconds: .max))
+    }
+  }
+
   /// Something was unlocked or locked, by whomever.
   func lockChanged() {
     unshown = [:]
@@ -145,7 +154,7 @@ final class Unlocking {
   }
 
   private func putOnScreen(_ path: String, of provider: Provider) -> Prompt {
-    let prompt = Prompt()
+    let prompt = Prompt(path)
     // Before the call: a prompt may complete before the call is answered.
     prompt.subscription = provider.bus.subscribe(
       sender: provider.owner, interface: "org.freedesktop.Secret.Prompt", member: "Completed", path: path

@@ -131,6 +131,9 @@ public enum Limits {
   public static let busCalls = 64
   /// A secret as it lies in the Secret Service: one of 1 MiB in Base64, with what marks it.
   public static let encodedSecretBytes = 1_400_000
+  /// Milliseconds for which a change that was sent and not answered keeps other changes of its key waiting after its
+  /// own request has ended: a provider that lost an answer must not close a key for ever.
+  public static let lateMilliseconds: Int64 = 30_000
   /// How often one request tries to unlock something before it believes that it stays locked.
   public static let unlocks = 3
   /// How often one request starts again because items vanished under it.

@@ -93,6 +93,12 @@ public final class TestBus: @unchecked Sendable {
     fake = try FakeProviderProcess(folder)
   }
 
+  /// Kills the fake provider, as it is.
+  public func killFake() {
+    kill(fake.pid, SIGKILL)
+    fake.child.stop()
+  }
+
   /// Starts the fake provider anew, with the items that it had.
   public func restartFake() throws {
     fake.child.stop()
