@@ -49,7 +49,7 @@ let package = Package(
       "VaultWire", imports: ["VaultModel", "SecretMemory", "CJSON"], exclude: ["org.vaultd.Vault.varlink"]),
 
     // The vault.
-    module("VaultCore", imports: ["VaultModel", "SecretMemory"]),
+    module("VaultCore", imports: ["VaultModel", "VaultCrypto", "SecretMemory"]),
 
     // The stores.
     module("GLibLoop", imports: ["CSecret"]),

@@ -96,20 +96,32 @@ extension SecretBytes: @unchecked Sendable {}
 /// A secret that several hold at once: a request on its way through a store and the reply to it. Wiped when
 /// the last one lets go.
 public final class SharedSecret: Sendable {
-  private let bytes: SecretBytes
+  /// What takes the place of a secret where there is none any more: no bytes.
+  public static let none = SharedSecret()
+
+  private let bytes: SecretBytes?
 
   /// How many bytes the secret has.
-  public var count: Int { bytes.count }
+  public let count: Int
 
   /// Takes over `bytes`.
   public init(_ bytes: consuming SecretBytes) {
-    self.bytes = bytes
+    count = bytes.count
+    self.bytes = consume bytes
+  }
+
+  private init() {
+    count = 0
+    bytes = nil
   }
 
   /// Reads the bytes; the span does not outlive the call.
   public func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try bytes.withBytes(body)
+    switch bytes {
+    case .some(let bytes): try bytes.withBytes(body)
+    case .none: try body(Span())
+    }
   }
 }

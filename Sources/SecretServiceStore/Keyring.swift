@@ -47,6 +47,19 @@ final class Keyring {
     }
   }
 
+  /// When an item of a key was last changed, as the provider says now; `nil` where there is none.
+  func lastChange(_ id: EntryID, _ allowance: Allowance) async throws(Trouble) -> WallTime? {
+    try await attempt(allowance) { provider, diedBefore async throws(Trouble) in
+      let found = try await self.find(id, provider, by: allowance.deadline)
+      if diedBefore, found.isEmpty { throw .lostWithProvider }
+      let paths = found.unlocked + found.locked
+      // A change of a secret alone is not announced: what is known of the items may be from before it.
+      for path in paths { provider.items.forget(path) }
+      let items = try await self.properties(paths, provider, by: allowance.deadline)
+      return items.map(\.modified).filter { $0.milliseconds > 0 }.max()
+    }
+  }
+
   /// The entries of a namespace, or all.
   func list(_ namespace: Namespace?, _ allowance: Allowance) async throws(Trouble) -> [Entry] {
     try await attempt(allowance) { provider, diedBefore async throws(Trouble) in

@@ -78,6 +78,10 @@ public final class SecretServiceStore: ObservedStore {
     try await keyring().entries(namespace, timeLeft(patience))
   }
 
+  public func lastChange(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> WallTime? {
+    try await keyring().changeDate(id, timeLeft(patience))
+  }
+
   /// Nothing: no secret and no key of ours is kept here between requests.
   public func forget() {}
 
@@ -115,6 +119,14 @@ extension Keyring {
   fileprivate func token(_ id: EntryID, _ time: TimeLeft) async throws(VaultError) -> Token? {
     do throws(Trouble) {
       return try await read(id, Allowance(time))
+    } catch {
+      throw error.outcome
+    }
+  }
+
+  fileprivate func changeDate(_ id: EntryID, _ time: TimeLeft) async throws(VaultError) -> WallTime? {
+    do throws(Trouble) {
+      return try await lastChange(id, Allowance(time))
     } catch {
       throw error.outcome
     }

@@ -1,51 +1,127 @@
-// Reading: get, and list. A get that the file or the state can answer is answered at once, on the spot; only
-// one that needs the Secret Service waits. Changes no value; what it learns of the Secret Service it records.
+// Reading: get, touch and list. A get that our own stores, the state or the cache can answer is answered at once, on
+// the spot; only one that needs the Secret Service waits, together with all who want the same. Changes no value; what
+// it learns of the Secret Service is recorded (`Recognising`).
 
 import SecretMemory
 import VaultModel
 
+/// A read of one key from the Secret Service that is under way; whoever wants the same joins it.
+@VaultActor
+final class SharedRead {
+  let interactive: Bool
+  let begun: BootTime
+  /// The key changed since it was begun: what it brings may be told to those who asked before, and is not kept.
+  var isStale = false
+  var task: Task<Result<Token, VaultError>, Never>?
+
+  init(interactive: Bool, begun: BootTime) {
+    self.interactive = interactive
+    self.begun = begun
+  }
+}
+
 extension Vault {
   /// Answers a get without waiting; `nil` where it has to wait: then call `get`.
   public func getAtOnce(_ request: GetRequest) -> Result<Token, VaultError>? {
-    do {
+    do throws(VaultError) {
       try requireUnlocked()
-      try requireSupported(request)
+      let token: Token
+      switch route(request.id) {
+      case .answer(let answer): token = try answer.get()
+      case .secretService:
+        guard let cached = cache.token(request.id, now: clock.boot) else { return nil }
+        token = cached
+      }
+      return .success(try handOut(token, request))
     } catch {
       return .failure(error)
-    }
-    switch route(request.id) {
-    case .answer(let answer): return answer
-    case .secretService: return nil
     }
   }
 
   /// The token under a key and account.
-  /// - Throws: `.notFound` only where the store that owns the key was reached, unlocked and searched.
+  /// - Throws: `.notFound` only where the store that owns the key was reached, unlocked and searched; `.expired` where
+  ///   its time is over, or less than `minValidity` is left.
   public func get(_ request: GetRequest) async throws(VaultError) -> Token {
+    try handOut(try await unjudged(request), request)
+  }
+
+  /// The last look before a secret leaves.
+  private func handOut(_ token: Token, _ request: GetRequest) throws(VaultError) -> Token {
+    let token = try judge(token, minValidity: request.minValidity)
+    noteUse(of: token.entry)
+    return token
+  }
+
+  /// What is stored, whether its time is over or not.
+  func unjudged(_ request: GetRequest) async throws(VaultError) -> Token {
     try requireUnlocked()
-    try requireSupported(request)
     switch route(request.id) {
-    case .answer(let answer):
-      return try answer.get()
-    case .secretService(let known, let ifMissing):
-      return try await readSecretService(request, known, ifMissing)
+    case .answer(let answer): return try answer.get()
+    case .secretService:
+      if let token = cache.token(request.id, now: clock.boot) { return token }
+      return try await sharedRead(request.id, interactive: request.interactive)
     }
   }
 
-  private func readSecretService(
-    _ request: GetRequest, _ known: StateRecord?, _ ifMissing: VaultError?
+  /// Starts the idle time of a token anew, without reading it where that can be helped.
+  public func touch(_ id: EntryID) async throws(VaultError) -> Entry {
+    try requireUnlocked()
+    if case .secretService(let known, _) = route(id), case .present(let entry) = known?.standing,
+      known?.intent == nil
+    {
+      let token = try judge(Token(entry: entry, secret: SharedSecret.none), minValidity: nil)
+      noteUse(of: token.entry)
+      return token.entry
+    }
+    return try await get(GetRequest(id: id, interactive: false)).entry
+  }
+
+  // MARK: The Secret Service
+
+  private func sharedRead(_ id: EntryID, interactive: Bool) async throws(VaultError) -> Token {
+    if let read = reads[id], read.interactive == interactive, let task = read.task {
+      return try await task.value.get()
+    }
+    let read = SharedRead(interactive: interactive, begun: clock.boot)
+    let patience = patience(interactive: interactive)
+    let late = late(.secretService, id, isChange: false)
+    let task = Task { () -> Result<Token, VaultError> in
+      defer { if reads[id] === read { reads[id] = nil } }
+      do throws(VaultError) {
+        return .success(
+          try await deadlines.run(patience, late: late) { _ async throws(VaultError) in
+            try await self.readNow(id, read, patience)
+          })
+      } catch {
+        return .failure(error)
+      }
+    }
+    read.task = task
+    reads[id] = read
+    return try await task.value.get()
+  }
+
+  private func readNow(
+    _ id: EntryID, _ read: SharedRead, _ patience: Patience
   ) async throws(VaultError) -> Token {
-    let id = request.id
-    let token: Token?
+    let (known, ifMissing): (StateRecord?, VaultError?)
+    switch route(id) {
+    case .answer(let answer): return try answer.get()
+    case .secretService(let record, let error): (known, ifMissing) = (record, error)
+    }
+    let found: Token?
     do {
-      token = try await secretService.read(id, patience(interactive: request.interactive))
+      found = try await secretService.read(id, patience)
     } catch {
       throw outcomeWithoutProvider(id, known, ifMissing, error)
     }
     try requireUnlocked()  // somebody may have locked the vault meanwhile
     await noteProvider()
-    guard let token else {
+    guard let found else {
+      await recogniseNothing(id, known)
       if case .present(let entry) = known?.standing {
+        // Its time was over anyway: that it is not there is no loss.
+        if case .over = validity(entry) { return Token(entry: entry, secret: SharedSecret.none) }
         throw .unavailable(
           store: .secretService,
           reason: "\(id) was stored in the Secret Service, and \(secretService.status.detail), which answers "
@@ -54,7 +130,22 @@ extension Vault {
       }
       throw ifMissing ?? .notFound(id)
     }
-    return await recognise(token, known)
+    let token = await recognise(found, known)
+    if !read.isStale, !isLocked { cache.keep(token, readAt: read.begun) }
+    return token
+  }
+
+  /// The value of a key changed, or may have: what was read before counts no more.
+  func forgetRead(_ id: EntryID) {
+    cache.forget(id)
+    if let read = reads.removeValue(forKey: id) { read.isStale = true }
+  }
+
+  /// What was read of any key counts no more.
+  func forgetReads() {
+    cache.forgetAll()
+    for read in reads.values { read.isStale = true }
+    reads = [:]
   }
 
   /// The provider could not be asked, and nothing else answers for the key.
@@ -69,26 +160,19 @@ extension Vault {
     return withHintToInitialise(error)
   }
 
-  /// What is recorded of an entry counts before the copy in the item's attributes; what another program put
-  /// into the keyring is recorded the first time that it is seen.
-  private func recognise(_ token: Token, _ known: StateRecord?) async -> Token {
-    var entry = token.entry.dated
-    if case .present(let recorded) = known?.standing, recorded.version >= entry.version {
-      entry = recorded
-      entry.size = token.secret.count
-    } else if known == nil, state.trouble == nil, turns.isFree(entry.id) {
-      let record = StateRecord(id: entry.id, version: entry.version, standing: .present(entry))
-      await turns.take(entry.id) { [state] in
-        // The token is in hand: that its name could not be recorded is no reason to hold it back.
-        try? await state.keep(record)
-      }
-    }
-    return Token(entry: entry, secret: token.secret)
-  }
+  // MARK: Listing
 
   /// The entries of a namespace, or all, ordered by key and account. Never prompts.
   /// - Throws: `.locked` where the file holds records that can't be listed: a list with holes would be no list.
   public func list(_ namespace: Namespace?) async throws(VaultError) -> [Entry] {
+    let patience = patience(interactive: false)
+    return try await deadlines.run(patience, late: late(.vault, nil, isChange: false)) {
+      _ async throws(VaultError) in
+      try await self.listNow(namespace, patience)
+    }
+  }
+
+  private func listNow(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry] {
     var newest: [EntryID: Entry] = [:]
     var removed: [EntryID: Version] = [:]
     func add(_ entry: Entry) {
@@ -99,24 +183,37 @@ extension Vault {
     for record in try state.records(namespace) {
       switch record.standing {
       case .present(let entry): add(entry)
-      case .superseded, .absent, .expired: break
-      case .removed: removed[record.id] = record.version
+      case .superseded, .absent: break
+      case .removed, .expired: removed[record.id] = record.version
       }
     }
+    if session.isUnlocked {
+      for entry in (try? await session.list(namespace, patience)) ?? [] { add(entry) }
+    }
     if preference != .secretService, fileMayHoldRecords {
-      for entry in try await file.list(namespace, patience(interactive: false)) { add(entry) }
+      for entry in try await file.list(namespace, patience) {
+        if let version = removedNamespace(of: entry.id), version > entry.version { continue }
+        add(entry)
+      }
     }
     if preference != .file {
       do throws(VaultError) {
-        let found = try await secretService.list(namespace, patience(interactive: false))
+        let found = try await secretService.list(namespace, patience)
         await noteProvider()
-        for entry in found where newest[entry.id] == nil && removed[entry.id] == nil { add(entry.dated) }
+        for entry in found where removed[entry.id] == nil {
+          guard let known = newest[entry.id] else {
+            newest[entry.id] = entry.version == 0 ? firstSeen(entry) : entry
+            continue
+          }
+          // What the state says of it counts; the secret's size is the item's.
+          if known.store == .secretService { newest[entry.id] = listed(known, as: entry) }
+        }
       } catch {
         // What the state knows is what there is, as far as anybody knows; `status` tells that it can't be asked.
         if preference == .secretService, state.isEmpty { throw error }
       }
     }
-    return newest.values.sorted { $0.id < $1.id }
+    return newest.values.filter { validity($0).milliseconds != 0 }.sorted { $0.id < $1.id }
   }
 
   func withHintToInitialise(_ error: VaultError) -> VaultError {
@@ -125,14 +222,5 @@ extension Vault {
       store: store,
       reason: "\(reason); `vault init` makes an encrypted file for machines and times without one",
       stored: stored)
-  }
-}
-
-extension Entry {
-  /// The entry with a version: what another program made has none, and its date stands for it.
-  var dated: Entry {
-    var entry = self
-    if version == 0 { entry.version = modified.milliseconds }
-    return entry
   }
 }

@@ -1,11 +1,12 @@
 // Which store answers for a key (behaviour.md, "The two stores", rules 1, 3 and 4). Decided from what is in
-// memory, in the file and in `state.db`; nobody is asked and nothing is changed.
+// memory, in our own stores and in `state.db`; nobody is asked and nothing is changed.
 
+import SecretMemory
 import VaultModel
 
 /// Who answers a request for a key.
 enum Route {
-  /// It is answered already.
+  /// It is answered already; whether the token's time is over is not judged yet.
   case answer(Result<Token, VaultError>)
   /// The Secret Service answers. `known` is what is recorded of the key; `ifMissing` is the outcome where it
   /// has nothing, when "not found" would be more than anybody knows.
@@ -20,7 +21,12 @@ extension Vault {
     } catch {
       return routeWithoutState(id, trouble: error)
     }
-    switch file.lookUp(id) {
+    if case .found(let token) = session.lookUp(id), token.entry.version >= known?.version ?? 0,
+      token.entry.version > removedNamespace(of: id) ?? 0
+    {
+      return routeSession(id, token)
+    }
+    switch lookUpFile(id) {
     case .found(let token):
       // Equal: the record in the state is the one that says that the value is in the file.
       if let known, known.version > token.entry.version {
@@ -42,6 +48,41 @@ extension Vault {
     return try state.record(id)
   }
 
+  /// Looks into the file, past what a removal of its whole namespace made void.
+  func lookUpFile(_ id: EntryID) -> LookUp {
+    let found = file.lookUp(id)
+    guard let removed = removedNamespace(of: id) else { return found }
+    switch found {
+    case .found(let token): return token.entry.version < removed ? .missing : found
+    // While it is closed: nothing of it has counted since, for a set would have been refused.
+    case .failed(.locked): return .missing
+    case .missing, .failed, .mustWait: return found
+    }
+  }
+
+  /// The version of the last outstanding removal of a key's namespace; `nil` where there is none.
+  func removedNamespace(of id: EntryID) -> Version? {
+    let removals = state.namespaceRemovals
+    if removals.isEmpty { return nil }
+    return removals.filter {
+      $0.namespace == id.key.namespace && ($0.account == nil || $0.account == id.account)
+    }.map(\.version).max()
+  }
+
+  /// The session store has a value, as new as anything the state knows of.
+  private func routeSession(_ id: EntryID, _ token: Token) -> Route {
+    switch lookUpFile(id) {
+    case .found(let other):
+      return other.entry.version > token.entry.version ? answer(from: other) : .answer(.success(token))
+    case .failed(let trouble):
+      // A value was on its way into another store when this was marked, and may have arrived there.
+      if token.entry.pending, fileMayHoldRecords { return .answer(.failure(trouble)) }
+      return .answer(.success(token))
+    case .missing, .mustWait:
+      return .answer(.success(token))
+    }
+  }
+
   private func answer(from token: Token) -> Route {
     if preference == .secretService {
       return .answer(.failure(leftOut(id: token.entry.id, store: .file)))
@@ -55,7 +96,7 @@ extension Vault {
     case .removed:
       return .answer(.failure(.notFound(id)))
     case .expired(let entry):
-      return .answer(.failure(.expired(id, at: entry.expires ?? entry.modified)))
+      return .answer(.success(Token(entry: entry, secret: SharedSecret.none)))
     case .superseded:
       return .answer(
         .failure(
@@ -88,7 +129,7 @@ extension Vault {
     case .secretService: .secretService(known: nil, ifMissing: trouble)
     case .auto: .answer(.failure(trouble))
     case .file:
-      switch file.lookUp(id) {
+      switch lookUpFile(id) {
       case .found(let token): answer(from: token)
       case .missing: .answer(.failure(.notFound(id)))
       case .failed(let error): .answer(.failure(error))

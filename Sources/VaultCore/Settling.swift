@@ -1,7 +1,7 @@
-// What is owed to the Secret Service, and done as soon as it answers, without anyone asking: removals that
-// could not be carried out, and values that wait in the file. And what the Secret Service tells by itself.
-// Each key is settled in its turn and by itself; what fails stays owed and is tried again at the next sign of
-// life. It never prompts.
+// What is owed to the Secret Service, and done as soon as it answers, without anyone asking: removals that could not be
+// carried out, values that wait in the file, writes whose outcome is unknown, secrets whose time is over. And what the
+// Secret Service tells by itself. Each key is settled in its turn and by itself; what fails stays owed and is tried
+// again at the next sign of life. It never prompts.
 
 import VaultModel
 
@@ -15,14 +15,39 @@ extension Vault {
     for change in changes {
       switch change {
       case .itemDeleted(let id):
+        forgetRead(id)
         Task { await deletedElsewhere(id) }
+      case .itemChanged(let id?):
+        forgetRead(id)
+        changedElsewhere(id)
+      case .itemChanged(nil):
+        forgetReads()
       case .available, .unlocked:
+        forgetReads()
+        tellOfSecretService(change == .available ? .available : .unlocked)
         // That somebody has the bus name now is noted with the first answer that a request gets.
         settle()
-      case .itemChanged, .locked, .unavailable:
-        break  // nothing of the Secret Service is kept in memory
+      case .locked:
+        forgetReads()
+        tellOfSecretService(.locked)
+      case .unavailable:
+        forgetReads()
+        tellOfSecretService(.unavailable)
       }
     }
+  }
+
+  private func tellOfSecretService(_ kind: VaultEvent.Kind) {
+    guard preference != .file else { return }
+    watchers.tell(VaultEvent(kind, store: .secretService))
+  }
+
+  /// Another program made or changed an item: who watches is told what it is now.
+  private func changedElsewhere(_ id: EntryID) {
+    if case .found(let token) = lookUpFile(id), token.entry.pending { settle() }
+    guard !watchers.isEmpty, preference != .file, !isLocked, case .secretService = route(id) else { return }
+    // The read itself recognises the change.
+    Task { _ = try? await unjudged(GetRequest(id: id, interactive: false)) }
   }
 
   /// Another program removed the last item of a key while we were watching: that is a clear.
@@ -30,8 +55,10 @@ extension Vault {
     guard preference != .file, state.trouble == nil else { return }
     await turns.take(id) {
       guard case .present? = try? record(id)?.standing else { return }
+      let version = nextVersion()
       // Where this can't be written the key stays known, and reads of it say that the provider lost it.
-      try? await state.drop(id, version: nextVersion())
+      guard (try? await state.drop(id, version: version)) != nil else { return }
+      changed(id, .cleared, version, in: .secretService)
     }
   }
 
@@ -48,7 +75,8 @@ extension Vault {
 
   private var owesSecretService: Bool {
     preference != .file && state.trouble == nil
-      && (state.removalCount > 0 || (preference == .auto && file.isUnlocked && file.status.pending > 0))
+      && (state.removalCount > 0 || !unsettled.isEmpty || !overdue().isEmpty
+        || (preference == .auto && file.isUnlocked && file.status.pending > 0))
   }
 
   /// - Returns: whether nothing is owed any more.
@@ -62,6 +90,10 @@ extension Vault {
           try await settlePending(entry.id)
         }
       }
+      for id in unsettled { try await settleOutcome(id) }
+      for (id, version) in overdue() {
+        try await turns.take(id) { () async throws(VaultError) in try await purgeInTurn(id, version) }
+      }
       return !owesSecretService
     } catch {
       return false
@@ -70,11 +102,23 @@ extension Vault {
 
   private func settleRemoval(_ id: EntryID) async throws(VaultError) {
     try await turns.take(id) { () async throws(VaultError) in
-      guard let known = try record(id), case .removed = known.standing else { return }
+      guard let known = try record(id), case .removed(let removedAt) = known.standing else { return }
       // While the file is closed it may have a copy, which only this record keeps from being read.
-      guard !fileMayHoldRecords || file.isUnlocked else { return }
+      guard !fileMayHoldRecords || file.isUnlocked, !isSessionClosed else { return }
+      let patience = patience(interactive: false)
+      if known.intent == nil, let date = try await secretService.lastChange(id, patience),
+        date.seconds > removedAt.seconds
+      {
+        // Another program set it after the clear: that is the later change. Not with a write of ours on its way, which
+        // may be what changed it.
+        await removeStaleCopy(id, below: known.version)
+        try await state.drop(id, version: known.version)
+        forgetRead(id)
+        watchers.tell(VaultEvent(.lost, id: id, version: known.version, store: .secretService))
+        return
+      }
       do throws(WriteFailure) {
-        _ = try await secretService.remove(id, version: known.version, patience(interactive: false))
+        _ = try await secretService.remove(id, version: known.version, patience)
       } catch {
         throw error.error
       }
@@ -88,29 +132,58 @@ extension Vault {
     try await turns.take(id) { () async throws(VaultError) in
       guard case .found(let token) = file.lookUp(id), token.entry.pending else { return }
       let patience = patience(interactive: false)
-      if let other = try await secretService.read(id, patience)?.entry.dated,
-        other.version > token.entry.version
-      {
+      let known = try record(id)
+      if let known, known.version > token.entry.version {
+        await removeStaleCopy(id, below: known.version)
+        return
+      }
+      if let later = try await laterChange(than: token.entry, known, patience) {
         // Another program changed it in the keyring after our change: the later one wins.
-        try await state.keep(
-          StateRecord(id: id, version: other.version, standing: .present(other)))
-        await removeStaleCopy(id, below: other.version)
+        try await state.keep(StateRecord(id: id, version: later.version, standing: .present(later)))
+        await removeStaleCopy(id, below: later.version)
+        changed(id, .lost, later.version, in: .secretService)
         return
       }
       do throws(WriteFailure) {
         // Moving is no change of the key: the version stays.
-        _ = try await setInSecretService(token.entry, token.secret, try knownForMove(id), patience)
+        _ = try await setInSecretService(token.entry, token.secret, known, patience)
       } catch {
         throw error.error
       }
+      forgetRead(id)
     }
   }
 
-  private func knownForMove(_ id: EntryID) throws(WriteFailure) -> StateRecord? {
-    do throws(VaultError) {
-      return try record(id)
-    } catch {
-      throw WriteFailure(error)
+  /// What another program made of a key in the Secret Service after a change that is still pending; `nil` where it did
+  /// not.
+  private func laterChange(
+    than pending: Entry, _ known: StateRecord?, _ patience: Patience
+  ) async throws(VaultError) -> Entry? {
+    guard var other = try await secretService.read(pending.id, patience)?.entry else { return nil }
+    if other.version > pending.version { return other }
+    // With a write of ours on its way, that may be what changed the item.
+    guard known?.intent == nil, let date = try await secretService.lastChange(pending.id, patience),
+      date.seconds > pending.modified.seconds, other.version != pending.version
+    else { return nil }
+    other.version = max(pending.version + 1, date.milliseconds)
+    other.setAt = nil
+    return other
+  }
+
+  /// Looks what a write did whose answer never came; the read that finds out records it.
+  private func settleOutcome(_ id: EntryID) async throws(VaultError) {
+    guard case .secretService(let known, _) = route(id), known?.intent != nil else {
+      unsettled.remove(id)
+      return
     }
+    forgetRead(id)
+    do throws(VaultError) {
+      _ = try await unjudged(GetRequest(id: id, interactive: false))
+    } catch {
+      // Not there: it did not happen, or the provider that answers is another one, and a read will say so.
+      if error.outcome != .notFound, case .unavailable(_, _, stored: nil) = error { throw error }
+      if error.outcome == .locked { throw error }
+    }
+    unsettled.remove(id)
   }
 }

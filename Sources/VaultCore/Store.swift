@@ -154,6 +154,10 @@ public enum StoreChange: Hashable, Sendable {
 /// `list` give it as version 0, with the date of its last change in `modified`.
 @VaultActor
 public protocol ObservedStore: Store {
+  /// When any item of a key was last changed, by whoever it was; `nil` where there is none or the provider does not
+  /// say. To the second.
+  func lastChange(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> WallTime?
+
   /// Called with what changed, in order, after it did.
   var onChange: (@VaultActor ([StoreChange]) -> Void)? { get set }
 

@@ -1,47 +1,210 @@
-// Changing: set, clear, logout. The order of the steps is what keeps the promises: an intent is on the disk
-// before the Secret Service is asked to change, the word about a removal before anything is removed, and
-// nothing is acknowledged before its last step. A crash between two steps leaves the old value or the new.
+// Changing: set. The order of the steps is what keeps the promises: an intent is on the disk before the Secret Service
+// is asked to change, and nothing is acknowledged before its last step. A crash between two steps leaves the old value
+// or the new. What removes is in `Clearing`.
 
 import SecretMemory
 import VaultModel
 
 extension Vault {
   /// Stores a secret and returns its entry.
-  public func set(_ request: SetRequest) async throws(VaultError) -> Entry {
+  /// - Throws: `.conflict` where the key has another version than the one that the request names, or the lease that it
+  ///   names has ended.
+  public func set(_ request: SetRequest, caller: CallerID? = nil) async throws(VaultError) -> Entry {
     try requireUnlocked()
-    try requireSupported(request)
     guard request.secret.count <= Limits.secretBytes else {
       throw .tooLarge(size: request.secret.count, limit: Limits.secretBytes)
     }
+    // A duration counts from the request, and not from its turn.
+    let now = clock.moment
+    let expires = try end(of: request, now)
     if let trouble = state.trouble { throw trouble }
     let patience = patience(interactive: request.interactive)
-    return try await turns.take(request.id) { () async throws(VaultError) in
-      try requireUnlocked()
-      let known = try record(request.id)
-      let entry = makeEntry(for: request, known)
-      switch preference {
-      case .file:
-        return try await setInFile(entry, request.secret, known, pending: false, patience)
-      case .secretService:
-        do throws(WriteFailure) {
-          return try await setInSecretService(entry, request.secret, known, patience)
-        } catch {
-          throw error.error
-        }
-      case .auto:
-        return try await setWherePossible(entry, request.secret, known, patience)
+    return try await deadlines.run(patience, late: late(.vault, request.id, isChange: true)) {
+      life async throws(VaultError) in
+      try await self.turns.take(request.id) { () async throws(VaultError) in
+        try self.requireUnlocked()
+        try self.requireTime(life, request.id)
+        // Also where it fails: it may have been done all the same.
+        defer { self.forgetRead(request.id) }
+        return try await self.setInTurn(request, expires, now, self.renewed(patience))
       }
     }
   }
 
-  private func makeEntry(for request: SetRequest, _ known: StateRecord?) -> Entry {
-    let now = clock.wall
-    var created = now
-    if case .present(let entry) = known?.standing { created = entry.created }
-    if case .found(let token) = file.lookUp(request.id) { created = token.entry.created }
+  private func setInTurn(
+    _ request: SetRequest, _ expires: WallTime?, _ now: Moment, _ patience: Patience
+  ) async throws(VaultError) -> Entry {
+    let id = request.id
+    if let lease = request.lease, !leases.isPresent(lease, of: id) {
+      throw .conflict(id, version: try await presentVersion(id, patience).version)
+    }
+    if let expected = request.ifVersion { try await require(expected, id, patience) }
+    let known = try record(id)
+    let entry = makeEntry(for: request, expires, now, known)
+    let begun = clock.boot
+    let stored = try await store(entry, request.secret, known, patience)
+    changed(id, .set, stored.version, in: stored.store)
+    leases.end(id, .renewed)
+    schedule(stored)
+    if stored.store == .secretService, !isLocked {
+      cache.keep(Token(entry: stored, secret: request.secret), readAt: begun)
+    }
+    return stored
+  }
+
+  private func store(
+    _ entry: Entry, _ secret: SharedSecret, _ known: StateRecord?, _ patience: Patience
+  ) async throws(VaultError) -> Entry {
+    if entry.untilLogout { return try await setInSession(entry, secret, known, patience) }
+    let marked = try await markSessionCopy(entry.id, patience)
+    let stored: Entry
+    do throws(VaultError) {
+      stored =
+        switch preference {
+        case .file: try await setInFile(entry, secret, known, pending: false, patience)
+        case .secretService: try await setInSecretServiceOnly(entry, secret, known, patience)
+        case .auto: try await setWherePossible(entry, secret, known, patience)
+        }
+    } catch {
+      await unmarkSessionCopy(marked, patience)
+      throw error
+    }
+    if marked != nil { _ = try? await session.remove(entry.id, version: entry.version, patience) }
+    return stored
+  }
+
+  private func makeEntry(
+    for request: SetRequest, _ expires: WallTime?, _ now: Moment, _ known: StateRecord?
+  ) -> Entry {
+    var created = now.wall
+    switch route(request.id) {
+    case .answer(.success(let token)): created = token.entry.created
+    case .answer(.failure): break
+    case .secretService: if case .present(let entry) = known?.standing { created = entry.created }
+    }
     return Entry(
-      id: request.id, version: nextVersion(), created: created, modified: now, label: request.label,
-      size: request.secret.count, store: .secretService)
+      id: request.id, version: nextVersion(), created: created, modified: now.wall, expires: expires,
+      idle: request.idle, untilLogout: request.untilLogout, label: request.label, size: request.secret.count,
+      store: .secretService, setAt: now)
+  }
+
+  /// When the entry of a request is over.
+  private func end(of request: SetRequest, _ now: Moment) throws(VaultError) -> WallTime? {
+    if let seconds = request.expiresIn {
+      let (end, overflow) = now.wall.milliseconds.addingReportingOverflow(seconds * 1_000)
+      guard (1...Limits.longestDuration).contains(seconds), !overflow, end <= Limits.latestTime * 1_000 else {
+        throw .invalidArgument(
+          argument: "expiresIn", reason: "is after the year 9999; leave it out for never")
+      }
+      return WallTime(milliseconds: end)
+    }
+    guard let seconds = request.expires else { return nil }
+    guard (1...Limits.latestTime).contains(seconds) else {
+      throw .invalidArgument(argument: "expires", reason: "is no time between 1970 and 9999")
+    }
+    let end = WallTime(seconds: seconds)
+    guard end > now.wall else {
+      throw .invalidArgument(
+        argument: "expires", reason: "is over already: \(end.rfc3339); a token is stored while it is valid")
+    }
+    return end
+  }
+
+  // MARK: Versions
+
+  /// The version that a key has now, 0 where nothing is stored; and whether its time is over.
+  private func presentVersion(
+    _ id: EntryID, _ patience: Patience
+  ) async throws(VaultError) -> (version: Version, isOver: Bool) {
+    do throws(VaultError) {
+      let entry: Entry
+      switch route(id) {
+      case .answer(let answer): entry = try answer.get().entry
+      case .secretService(let known, _):
+        // Another program may have changed it. Where nobody can say, what is recorded counts.
+        forgetRead(id)
+        do throws(VaultError) {
+          entry = try await readPresent(id, patience)
+        } catch {
+          guard error.outcome != .notFound, case .present(let recorded) = known?.standing else { throw error }
+          entry = recorded
+        }
+      }
+      return (entry.version, validity(entry).milliseconds == 0)
+    } catch {
+      if case .notFound = error { return (0, false) }
+      throw error
+    }
+  }
+
+  private func readPresent(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Entry {
+    guard case .secretService(let known, let ifMissing) = route(id) else { throw .notFound(id) }
+    var quiet = patience
+    quiet.interactive = false
+    guard let found = try await secretService.read(id, quiet) else {
+      if case .present(let entry) = known?.standing { return entry }
+      throw ifMissing ?? .notFound(id)
+    }
+    return recognised(found, known)
+  }
+
+  /// Sees that a key has the version that a request names; 0: that nothing is stored there.
+  func require(_ expected: Version, _ id: EntryID, _ patience: Patience) async throws(VaultError) {
+    let present = try await presentVersion(id, patience)
+    if present.version == expected { return }
+    // What is over is hidden: for who has never seen it nothing is there.
+    if expected == 0, present.isOver { return }
+    throw .conflict(id, version: present.version)
+  }
+
+  // MARK: The session store
+
+  private func setInSession(
+    _ entry: Entry, _ secret: SharedSecret, _ known: StateRecord?, _ patience: Patience
+  ) async throws(VaultError) -> Entry {
+    var entry = entry
+    entry.store = .session
+    do throws(WriteFailure) {
+      try await session.write(entry, secret, patience)
+    } catch {
+      throw error.error
+    }
+    // From here on it is the newest of all copies. The others go, and the version stays known when it goes itself.
+    _ = try await withdraw(entry.id, known, entry.version)
+    try await keepVersion(entry.version, of: entry.id)
+    return entry
+  }
+
+  /// Marks the session store's copy of a key: a value that counts more is on its way into another store, which may be
+  /// closed when somebody asks after a crash.
+  private func markSessionCopy(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Entry? {
+    guard case .found(let token) = session.lookUp(id) else { return nil }
+    var marked = token.entry
+    marked.pending = true
+    do throws(WriteFailure) {
+      try await session.update(marked, patience)
+    } catch {
+      throw error.error
+    }
+    return token.entry
+  }
+
+  private func unmarkSessionCopy(_ entry: Entry?, _ patience: Patience) async {
+    guard let entry else { return }
+    // Where this fails the mark costs an answer while the file is closed, and no value.
+    try? await session.update(entry, patience)
+  }
+
+  // MARK: The other stores
+
+  private func setInSecretServiceOnly(
+    _ entry: Entry, _ secret: SharedSecret, _ known: StateRecord?, _ patience: Patience
+  ) async throws(VaultError) -> Entry {
+    do throws(WriteFailure) {
+      return try await setInSecretService(entry, secret, known, patience)
+    } catch {
+      throw error.error
+    }
   }
 
   private func setWherePossible(
@@ -76,15 +239,17 @@ extension Vault {
     do throws(WriteFailure) {
       try await secretService.write(entry, secret, patience)
     } catch {
-      if !error.mayTakeEffect { await restore(known, id: entry.id) }
+      if error.mayTakeEffect { unsettled.insert(entry.id) } else { await restore(known, id: entry.id) }
       throw error
     }
     await noteProvider()
     do throws(VaultError) {
       try await state.keep(StateRecord(id: entry.id, version: entry.version, standing: .present(entry)))
     } catch {
+      unsettled.insert(entry.id)
       throw WriteFailure(error, mayTakeEffect: true)
     }
+    unsettled.remove(entry.id)
     await removeStaleCopy(entry.id, below: entry.version)
     return entry
   }
@@ -117,167 +282,12 @@ extension Vault {
   }
 
   /// Puts back what was recorded before an intent that came to nothing.
-  private func restore(_ known: StateRecord?, id: EntryID) async {
+  func restore(_ known: StateRecord?, id: EntryID) async {
     // If this fails the intent stays on record: then a reader is told what the provider has, which is true.
     if let known {
       try? await state.keep(known)
     } else {
       try? await state.drop(id, version: 0)
-    }
-  }
-
-  // MARK: Clear and logout
-
-  /// Removes a key. Succeeds where nothing is stored. Never prompts.
-  public func clear(_ id: EntryID, ifVersion: Version?) async throws(VaultError) -> Clearance {
-    try requireSupported(ifVersion: ifVersion)
-    if let trouble = state.trouble { throw trouble }
-    return try await turns.take(id) { () async throws(VaultError) in try await clearInTurn(id) }
-  }
-
-  /// Removes every key of exactly this namespace, of one account or of all.
-  public func clearNamespace(
-    _ namespace: Namespace, account: Account?
-  ) async throws(VaultError) -> Clearance {
-    if let trouble = state.trouble { throw trouble }
-    var ids = Set(try state.records(namespace).map(\.id))
-    if fileMayHoldRecords {
-      for entry in try await file.list(namespace, patience(interactive: false)) { ids.insert(entry.id) }
-    }
-    if preference != .file {
-      // What can't be listed and is not recorded is not known to be there.
-      let found = try? await secretService.list(namespace, patience(interactive: false))
-      for entry in found ?? [] { ids.insert(entry.id) }
-    }
-    if let account { ids = ids.filter { $0.account == account } }
-    return try await clearAll(ids.sorted())
-  }
-
-  /// Clears keys side by side, so that the file commits them together. Each is tried, whatever befalls another.
-  private func clearAll(_ ids: [EntryID]) async throws(VaultError) -> Clearance {
-    let clears = ids.map { id in
-      Task { () -> Result<Clearance, VaultError> in
-        do throws(VaultError) {
-          return .success(try await clear(id, ifVersion: nil))
-        } catch {
-          return .failure(error)
-        }
-      }
-    }
-    var total = Clearance(cleared: 0, pending: false)
-    var trouble: VaultError?
-    for clear in clears {
-      switch await clear.value {
-      case .success(let one):
-        total.cleared += one.cleared
-        total.pending = total.pending || one.pending
-      case .failure(let error):
-        trouble = trouble ?? error
-      }
-    }
-    if let trouble { throw trouble }
-    return total
-  }
-
-  private func clearInTurn(_ id: EntryID) async throws(VaultError) -> Clearance {
-    let known = try record(id)
-    let version = nextVersion()
-    let asksProvider = preference != .file
-    let mayBeInFile = fileMayHoldRecords
-    let provider = copyInSecretService(known)
-
-    // The word about the removal first: from here on no copy counts.
-    let recorded = provider != .none || asksProvider || (mayBeInFile && !file.isUnlocked)
-    if recorded {
-      try await state.keep(
-        StateRecord(
-          id: id, version: version, standing: .removed(at: clock.wall), intent: known?.intent))
-    }
-
-    var cleared = provider == .counts
-    var left = false
-    if mayBeInFile {
-      do throws(WriteFailure) {
-        if try await file.remove(id, version: version, patience(interactive: false)) { cleared = true }
-      } catch {
-        // Locked: it stays older than the word about it, and is removed when the file is opened.
-        guard error.error.outcome == .locked else {
-          if recorded { await restore(known, id: id) }
-          throw error.error
-        }
-        left = true
-      }
-    }
-    var outstanding = left
-    if asksProvider {
-      do throws(WriteFailure) {
-        if try await secretService.remove(id, version: version, patience(interactive: false)) {
-          cleared = cleared || known == nil
-        }
-        await noteProvider()
-      } catch {
-        // Pending is said where a copy is known; the removal stays recorded wherever there may be one.
-        left = left || provider != .none || error.mayTakeEffect
-        outstanding = left || state.providerAnswered
-      }
-    } else if provider != .none {
-      (left, outstanding) = (true, true)
-    }
-    if recorded, !outstanding {
-      try await state.drop(id, version: version)
-    }
-    return Clearance(cleared: cleared ? 1 : 0, pending: left)
-  }
-
-  /// What the state knows of a copy in the Secret Service.
-  private enum ProviderCopy {
-    /// There is none.
-    case none
-    /// There may be one, and it is not what the key's value is.
-    case stale
-    /// There is one, and it is the key's value.
-    case counts
-  }
-
-  private func copyInSecretService(_ known: StateRecord?) -> ProviderCopy {
-    guard let known else { return .none }
-    return switch known.standing {
-    case .present: .counts
-    case .superseded(let old): old != nil || known.intent != nil ? .stale : .none
-    case .removed: .stale
-    case .expired: .none
-    case .absent: known.intent != nil ? .stale : .none
-    }
-  }
-
-  // MARK: Copies that no longer count
-
-  /// Removes what the file has of a key whose value is elsewhere now. Where that fails, the copy stays older
-  /// than the word about it, and is removed when the file is opened next.
-  func removeStaleCopy(_ id: EntryID, below version: Version) async {
-    switch file.lookUp(id) {
-    case .found, .failed(.damaged):
-      _ = try? await file.remove(id, version: version, patience(interactive: false))
-    case .missing, .failed, .mustWait:
-      break
-    }
-  }
-
-  /// Removes from the file all that does not count any more.
-  func removeStaleCopies() async {
-    guard !state.isEmpty, file.isUnlocked, let records = try? state.records(nil) else { return }
-    for record in records {
-      switch record.standing {
-      case .present, .removed: await removeStaleCopy(record, unlessNewerThan: record.version)
-      case .superseded, .absent, .expired: break
-      }
-    }
-  }
-
-  private func removeStaleCopy(_ record: StateRecord, unlessNewerThan version: Version) async {
-    await turns.take(record.id) {
-      if case .found(let token) = file.lookUp(record.id), token.entry.version > version { return }
-      await removeStaleCopy(record.id, below: version)
     }
   }
 }

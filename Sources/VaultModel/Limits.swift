@@ -104,6 +104,8 @@ public enum Limits {
   public static let promptTimeout = 60
   /// The longest either may be set to.
   public static let longestTimeout = 3_600
+  /// Milliseconds that a store's own word about what went wrong is waited for, beyond the request's time.
+  public static let graceMilliseconds: Int64 = 500
   /// What a client waits beyond the daemon's own limit before it says that no daemon answered.
   public static let clientGraceSeconds = 5
   /// Milliseconds after which a client tries again to connect to a daemon whose queue is full.
@@ -120,6 +122,23 @@ public enum Limits {
   /// Milliseconds that a value read from the Secret Service is served from memory: gnome-keyring announces no
   /// change of an item's secret.
   public static let cacheMilliseconds: Int64 = 1_000
+  /// Bytes of such values: a thousand tokens and more, or a few of the largest; with more the cache begins anew.
+  public static let cacheBytes = 4_194_304
+  /// Events that a watcher has not taken: what a logout of a large namespace makes fits. With more it is told `lost`.
+  public static let watchEvents = 1_024
+
+  // Expiry.
+
+  /// Milliseconds between the end of an entry and the removal of its secret, in which the clock must not jump: a clock
+  /// that is set wrong and right again in that time costs no token.
+  public static let purgeMilliseconds: Int64 = 60_000
+  /// Milliseconds by which wall clock and boot clock may part before that is a jump: more than an adjusted clock
+  /// (adjtime) moves in a minute.
+  public static let jumpMilliseconds: Int64 = 1_000
+  /// The part of an idle time after which a new use is written down: a crash costs at most so much of it.
+  public static let idleParts: Int64 = 10
+  /// Milliseconds after which the time is written down again, while there are changes.
+  public static let timeRecordMilliseconds: Int64 = 60_000
 
   // The Secret Service.
 

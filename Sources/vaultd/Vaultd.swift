@@ -48,7 +48,8 @@ private func makeService(_ settings: Settings, _ clock: any Clock) -> Service {
   let state = StateStore(folder: folder, clock: clock)
   let secretService = SecretServiceStore(plainSession: settings.plainSession, clock: clock)
   let vault = Vault(
-    preference: settings.store, secretService: secretService, file: file, state: state, clock: clock,
+    preference: settings.store, secretService: secretService, file: file,
+    session: AbsentSession(reason: "this version keeps nothing until logout"), state: state, clock: clock,
     timeouts: settings.timeouts)
   return Service(
     vault: vault, warnings: state.notice.map { [$0] } ?? [],

@@ -20,6 +20,12 @@ public final class FakeProvider: ObservedStore {
   public init() {}
 
   public var isPrompting = false
+  /// When items were changed, where a test says so.
+  public var changes: [EntryID: WallTime] = [:]
+  public func lastChange(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> WallTime? {
+    if let trouble { throw trouble }
+    return items[id].map { changes[id] ?? $0.entry.modified }
+  }
   public var provider: String? { trouble == nil ? "fake-provider" : nil }
 
   public var status: StoreStatus {

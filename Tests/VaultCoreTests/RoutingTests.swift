@@ -11,14 +11,17 @@ import VaultModel
 struct Bench {
   let provider = FakeProvider()
   let file: FakeFile
-  let state = FakeState()
+  let session = FakeSession()
+  let state: FakeState
   let clock = SettableClock()
   let vault: Vault
 
   init(_ preference: StorePreference = .auto, file exists: Bool = true) {
     file = FakeFile(exists: exists, isUnlocked: exists)
+    state = FakeState(clock: clock)
     vault = Vault(
-      preference: preference, secretService: provider, file: file, state: state, clock: clock)
+      preference: preference, secretService: provider, file: file, session: session, state: state,
+      clock: clock)
   }
 
   nonisolated static let away = VaultError.unavailable(store: .secretService, reason: "nobody answers")
@@ -276,22 +279,6 @@ struct Bench {
     #expect(try await bench.get("a.c") == "w")
     try await bench.set("a.b", "x")
     #expect(try await bench.get("a.b") == "x")
-  }
-
-  @Test("what this version does not carry out is refused, never accepted and ignored")
-  @VaultActor func notSupported() async throws {
-    let bench = Bench(.file)
-    let id = try bench.id("a.b")
-    let secret = SharedSecret(try SecretBytes(copying: "v"))
-    let requests = [
-      SetRequest(id: id, secret: secret, expires: 2_000_000_000), SetRequest(id: id, secret: secret, idle: 5),
-      SetRequest(id: id, secret: secret, expiresIn: 5), SetRequest(id: id, secret: secret, untilLogout: true),
-      SetRequest(id: id, secret: secret, ifVersion: 0), SetRequest(id: id, secret: secret, lease: "x"),
-    ]
-    for request in requests {
-      await #expect(throws: VaultError.self) { try await bench.vault.set(request) }
-    }
-    #expect(bench.file.items.isEmpty)
   }
 
   @Test("of slots that are removed at once the last one stays")

@@ -27,7 +27,7 @@ final class Reception {
   private init(loop: EventLoop) throws {
     alarms = clock.alarms
     vault = Vault(
-      preference: .file, secretService: FakeProvider(), file: file, state: FakeState(), clock: clock)
+      preference: .file, secretService: FakeProvider(), file: file, session: FakeSession(), state: FakeState(), clock: clock)
     let journal = Journal(level: .error, showsPriorities: false, output: -1, clock: clock, alarms: alarms)
     let vault = vault
     let dispatch = Dispatch(vault: vault) {

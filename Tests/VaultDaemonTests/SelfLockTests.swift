@@ -60,10 +60,10 @@ import VaultModel
     let reception = try await reception()
     await reception.file.hold()
     let caller = try await reception.connect()
+    await reception.pass(milliseconds: 59_000)
     caller.send(set("n.new"))
     await reception.settle { reception.file.waiting == 1 }
-    await reception.pass(milliseconds: 60_000)
-    await reception.pass(milliseconds: 30_000)
+    await reception.pass(milliseconds: 9_000)
     #expect(await !reception.vault.isLocked)
     await reception.file.release()
     #expect(caller.frames(1).first?.contains("entry") == true)

@@ -1,0 +1,90 @@
+// Sees to it that every request ends (behaviour.md, "Waiting"). Stores end by themselves and say why; this is for what
+// cannot be ended: a disk that hangs, a change of the same key that does not come to its end. The request is answered,
+// and what it began goes on.
+
+import VaultModel
+
+/// Whether somebody still waits for what a request does.
+@VaultActor
+final class Life {
+  /// Whether the request was answered without waiting for its end: nothing more is to be begun for it.
+  fileprivate(set) var isOver = false
+}
+
+/// The ends of the requests that run.
+@VaultActor
+final class Deadlines {
+  private final class Wait {
+    var end: BootTime
+    let giveUp: () -> Void
+    /// The end where a prompt is on the screen when `end` comes; `nil` where there is none.
+    var promptEnd: BootTime?
+
+    init(_ patience: Patience, giveUp: @escaping () -> Void) {
+      end = patience.deadline.advanced(by: Limits.graceMilliseconds)
+      promptEnd = patience.interactive ? patience.promptDeadline.advanced(by: Limits.graceMilliseconds) : nil
+      self.giveUp = giveUp
+    }
+  }
+
+  private let clock: any Clock
+  private let isPrompting: @VaultActor () -> Bool
+  private var waits: [UInt64: Wait] = [:]
+  private var last: UInt64 = 0
+  private var ordered: BootTime?
+
+  /// Nobody waits. `isPrompting` tells whether a prompt is on the screen.
+  init(clock: any Clock, isPrompting: @escaping @VaultActor () -> Bool) {
+    self.clock = clock
+    self.isPrompting = isPrompting
+  }
+
+  /// Runs `work`; where it does not end by itself, ends with `late` a moment after the patience is over.
+  func run<Success: Sendable>(
+    _ patience: Patience, late: VaultError,
+    _ work: @escaping @VaultActor (Life) async throws(VaultError) -> Success
+  ) async throws(VaultError) -> Success {
+    let outcome: Result<Success, VaultError> = await withCheckedContinuation { continuation in
+      var open: CheckedContinuation<Result<Success, VaultError>, Never>? = continuation
+      last += 1
+      let number = last
+      let life = Life()
+      waits[number] = Wait(patience) {
+        life.isOver = true
+        open?.resume(returning: .failure(late))
+        open = nil
+      }
+      order(patience.deadline.advanced(by: Limits.graceMilliseconds))
+      Task { @VaultActor in
+        let result: Result<Success, VaultError>
+        do throws(VaultError) { result = .success(try await work(life)) } catch { result = .failure(error) }
+        waits[number] = nil
+        open?.resume(returning: result)
+        open = nil
+      }
+    }
+    return try outcome.get()
+  }
+
+  private func order(_ time: BootTime) {
+    if let ordered, ordered <= time { return }
+    ordered = time
+    clock.alarms.set(time) { [weak self] in self?.sweep(time) }
+  }
+
+  private func sweep(_ time: BootTime) {
+    guard ordered == time else { return }
+    ordered = nil
+    let now = clock.boot
+    for (number, wait) in waits where wait.end <= now {
+      if let promptEnd = wait.promptEnd, promptEnd > wait.end, isPrompting() {
+        wait.end = promptEnd
+        wait.promptEnd = nil
+      } else {
+        waits[number] = nil
+        wait.giveUp()
+      }
+    }
+    if let next = waits.values.map(\.end).min() { order(next) }
+  }
+}
