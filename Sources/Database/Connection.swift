@@ -25,7 +25,10 @@ import CSQLite
   /// - Throws: what is wrong with the file, as far as SQLite reads it now.
   public init(_ path: String, _ access: Access, layer: FileLayer) throws(DatabaseFault) {
     let connection = try Connection(opening: path, access, layer)
-    try connection.configure(access)
+    do { try connection.configure(access) } catch {
+      // For SQLite a format of the schema that it does not know is a call that makes no sense; here it is damage.
+      throw error.kind == .misuse ? DatabaseFault(code: SQLITE_NOTADB, text: error.text, path: path) : error
+    }
     self = connection
   }
 

@@ -17,12 +17,11 @@ struct Header: Hashable, Sendable {
   /// Reads the header.
   /// - Throws: `.unsupportedVersion` for a newer format, `.damaged` where header and checksum do not fit.
   static func read(_ connection: borrowing Connection) throws(VaultError) -> Header {
-    let found = try Place.file.judge { () throws(DatabaseFault) -> (Int64, [UInt8], [UInt8], Int64)? in
-      let statement = try connection.prepare("SELECT format, vault, checksum FROM header WHERE id = 1")
-      defer { statement.reset() }
-      guard try statement.step() else { return nil }
-      let version = try Blueprint.vault.format(connection)
-      return (statement.integer(0), statement.blob(1), statement.blob(2), version)
+    let found: (Int64, [UInt8], [UInt8], Int64)?
+    do throws(DatabaseFault) { found = try row(connection) } catch {
+      // A table that does not have these columns.
+      if error.kind != .misuse { throw error.outcome(in: .file) }
+      found = nil
     }
     let damaged = VaultError.damaged(
       store: .file, reason: "the header of \(connection.path) is damaged; restore it from a backup")
@@ -32,6 +31,16 @@ struct Header: Hashable, Sendable {
     guard format <= Self.format else { throw .unsupportedVersion(found: format, supported: Self.format) }
     guard format == Self.format else { throw damaged }
     return Header(vault: id)
+  }
+
+  private static func row(
+    _ connection: borrowing Connection
+  ) throws(DatabaseFault) -> (Int64, [UInt8], [UInt8], Int64)? {
+    let statement = try connection.prepare("SELECT format, vault, checksum FROM header WHERE id = 1")
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    let version = try Blueprint.vault.format(connection)
+    return (statement.integer(0), statement.blob(1), statement.blob(2), version)
   }
 
   /// Writes the header of a new file.

@@ -281,39 +281,4 @@ import VaultModel
     try await bench.restart { try bench.delete(rolled.id) }
     #expect(try bench.outcome(gone) == .damaged)
   }
-
-  @Test("no flipped bit of the file gives a wrong value or loses a key without a word")
-  @VaultActor func everyByte() async throws {
-    let bench = try await FileBench()
-    for number in 0..<4 { try await bench.set("App.k\(number)", "v\(number)") }
-    try await bench.restart(unlocking: false) { try bench.settle() }
-    let whole = try contents(of: bench.file)
-    let places = whole.indices.filter { whole[$0] != 0 || $0.isMultiple(of: 509) }
-    // All of them take a quarter of a minute.
-    let everyByte = ProcessInfo.processInfo.environment["VAULT_EVERY_BYTE"] != nil
-    var (right, refused) = (0, 0)
-    for place in stride(from: 0, to: places.count, by: everyByte ? 1 : 7).map({ places[$0] }) {
-      var changed = whole
-      changed[place] ^= 1 << UInt8(place % 8)
-      try await bench.restart {
-        for side in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: bench.file + side) }
-        try overwrite(bench.file, with: changed)
-      }
-      for number in 0..<4 {
-        do {
-          #expect(try bench.get("App.k\(number)") == "v\(number)", "byte \(place)")
-          right += 1
-        } catch is VaultError {
-          refused += 1
-        }
-      }
-      do { #expect(try bench.get("App.never") == nil, "byte \(place)") } catch is VaultError {}
-      // Whatever can be written can be read.
-      if (try? await bench.set("App.k1", "other")) != nil {
-        #expect(throws: Never.self, "byte \(place)") { try bench.get("App.k1") }
-        #expect(try bench.get("App.k1") == "other", "byte \(place)")
-      }
-    }
-    #expect(right > 0 && refused > 0)
-  }
 }

@@ -7,9 +7,13 @@ public final class TemporaryFolder: Sendable {
   /// Its path, without a slash at the end.
   public let path: String
 
-  /// Makes one under the system's temporary folder.
-  public init() throws {
-    path = URL(fileURLWithPath: NSTemporaryDirectory()).path + "/vault-test-" + UUID().uuidString
+  /// Makes one under the system's temporary folder; with `inMemory` where no disk is waited for.
+  public init(inMemory: Bool = false) throws {
+    let shared = "/dev/shm"
+    let parent =
+      inMemory && FileManager.default.isWritableFile(atPath: shared)
+      ? shared : URL(fileURLWithPath: NSTemporaryDirectory()).path
+    path = parent + "/vault-test-" + UUID().uuidString
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
   }
