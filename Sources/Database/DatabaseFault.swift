@@ -54,6 +54,8 @@ public struct DatabaseFault: Error, Hashable, Sendable {
     case SQLITE_READONLY, SQLITE_PERM: .readOnly
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .corrupt
+    // Our statements are constant and fit the tables: what SQLite finds wrong with one of them is in the file.
+    case SQLITE_ERROR, SQLITE_SCHEMA, SQLITE_CONSTRAINT, SQLITE_MISMATCH: .corrupt
     case SQLITE_CANTOPEN: .cannotOpen
     case SQLITE_IOERR: .io
     case SQLITE_NOMEM: .memory

@@ -92,24 +92,23 @@ public final class FileStore: VaultFile {
     case .absent: 0
     case .refused: nil
     case .locked(let file): file.recordCount
-    case .unlocked(_, _, let ledger): ledger.numbers.tokens
+    case .unlocked(_, _, let ledger): ledger.recordCount
     }
   }
 
   public var status: StoreStatus {
-    let (state, detail, pending): (StoreStatus.State, String, Int) =
+    let (state, detail, entries, pending): (StoreStatus.State, String, Int, Int) =
       switch condition {
-      case .absent: (.absent, path, 0)
-      case .refused(let error): (error.outcome == .damaged ? .damaged : .unavailable, "\(error)", 0)
-      case .locked: (.locked, path, 0)
+      case .absent: (.absent, path, 0, 0)
+      case .refused(let error): (error.outcome == .damaged ? .damaged : .unavailable, "\(error)", 0, 0)
+      case .locked(let file): (.locked, path, file.recordCount ?? 0, 0)
       case .unlocked(_, _, let ledger):
         (
           .available, ledger.anchorWasDamaged ? "\(path); its anchor was damaged, and is new" : path,
-          ledger.numbers.pending
+          ledger.numbers.tokens, ledger.numbers.pending
         )
       }
-    return StoreStatus(
-      store: .file, state: state, detail: detail, entries: recordCount ?? 0, pending: pending)
+    return StoreStatus(store: .file, state: state, detail: detail, entries: entries, pending: pending)
   }
 
   public var highestVersion: Version {
@@ -120,7 +119,7 @@ public final class FileStore: VaultFile {
     era += 1
     guard case .unlocked(let file, _, let ledger) = condition else { return }
     highestBeforeLock = ledger.highest
-    file.recordCount = ledger.numbers.tokens
+    file.recordCount = ledger.recordCount
     ledger.close()
     condition = .locked(file)
   }

@@ -117,6 +117,14 @@ final class Ledger: Sendable {
   /// How many records there are.
   var numbers: Numbers { contents.withLock { $0.numbers } }
 
+  /// How many tokens there are; `nil` where records were found changed: one that is gone is not counted and is not
+  /// missing either.
+  var recordCount: Int? {
+    contents.withLock { contents in
+      contents.blames.isEmpty && contents.state.doubted == 0 ? contents.numbers.tokens : nil
+    }
+  }
+
   /// The state of the set as it was last committed.
   var state: SetState { contents.withLock { $0.state } }
 

@@ -15,8 +15,8 @@ final class OpenedFile {
   let commits: GroupCommit<RecordTables>
   /// The slots, by number; `nil` for one that is damaged.
   var slots: [SlotRow?]
-  /// How many records there are, as far as that is known while the file is locked.
-  var recordCount: Int
+  /// How many records there are, as far as that is known while the file is locked; `nil` where some were changed.
+  var recordCount: Int?
 
   /// Opens the file in `folder`.
   /// - Returns: `nil` where there is none.

@@ -18,7 +18,8 @@ public struct WallTime: Hashable, Comparable, Sendable {
 
   /// Whole seconds since the epoch, rounded down.
   public var seconds: Int64 {
-    milliseconds >= 0 ? milliseconds / 1_000 : -((-milliseconds + 999) / 1_000)
+    let (whole, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
+    return rest < 0 ? whole - 1 : whole
   }
 
   public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }

@@ -39,6 +39,18 @@ import VaultModel
     #expect(throws: VaultError.self) { try readTime(text, argument: "--expires-at") }
   }
 
+  @Test(
+    "whole seconds are rounded down, also before 1970 and at both ends of what 64 bits hold",
+    arguments: [
+      (0, 0), (999, 0), (1_000, 1), (-1, -1), (-1_000, -1), (-1_001, -2),
+      (.max, 9_223_372_036_854_775), (.min, -9_223_372_036_854_776),
+    ] as [(Int64, Int64)])
+  func wholeSeconds(milliseconds: Int64, seconds: Int64) {
+    let time = WallTime(milliseconds: milliseconds)
+    #expect(time.seconds == seconds)
+    #expect(!time.rfc3339.isEmpty)
+  }
+
   @Test("what is written is read back, over all years of four digits")
   func roundTrip() throws {
     var seconds: Int64 = 1
