@@ -5,7 +5,7 @@
 #
 #   make build    the two programs, in build/          make lint     formatting and rules
 #   make install  PREFIX=/usr/local DESTDIR=           make bench    speed against the programs that do the same
-#   make uninstall, make clean
+#   make uninstall, make clean                        make fuzz     bytes from outside, FUZZ_SECONDS (60) for each reader
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -25,7 +25,7 @@ BENCH_PACKAGES = libsecret-tools gnome-keyring dbus libglib2.0-bin redis-server 
 VAULTD_BUILD = $(SWIFT) build -c release --product vaultd --static-swift-stdlib --scratch-path .build/vaultd
 VAULT_BUILD = $(SWIFT) build -c release --product vault -Xswiftc -static-executable --scratch-path .build/vault
 
-.PHONY: build run test bench lint install uninstall clean deps test-deps bench-deps need-swift
+.PHONY: build run test fuzz bench lint install uninstall clean deps test-deps bench-deps need-swift
 
 build: need-swift
 	$(VAULTD_BUILD)
@@ -46,13 +46,17 @@ test: deps test-deps
 	@$(MAKE) --no-print-directory build
 	$(SWIFT) build --build-tests
 	@SWIFT=$(SWIFT) scripts/test
+	@SWIFT=$(SWIFT) scripts/fuzz
+
+fuzz: deps
+	@SWIFT=$(SWIFT) scripts/fuzz
 
 bench: deps bench-deps
 	@$(MAKE) --no-print-directory build
 	VAULT_BINARIES=$(CURDIR)/build $(SWIFT) run -c release --scratch-path .build/vaultd Benchmarks
 
 lint: need-swift
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Fuzz
 
 deps:
 	@scripts/install-packages $(BUILD_PACKAGES)

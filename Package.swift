@@ -131,3 +131,18 @@ let package = Package(
   ],
   cxxLanguageStandard: .cxx17
 )
+
+// What `make fuzz` builds. A package with flags of its own kind may not be depended on, so it is left out otherwise.
+if Context.environment["VAULT_FUZZ"] != nil {
+  package.targets += [
+    .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
+    .executableTarget(
+      name: "Fuzz",
+      dependencies: [
+        "CFuzzer", "CLinux", "SecretMemory", "VaultModel", "VaultWire", "VaultCore", "Database", "FileStore",
+        "StateStore", "SecretServiceStore", "GLibLoop", "VaultDaemon", "TestSupport",
+      ],
+      path: "Fuzz", exclude: ["CFuzzer", "Seeds"], swiftSettings: strict,
+      linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
+  ]
+}
