@@ -112,6 +112,8 @@ public enum Limits {
   public static let connectRetryMilliseconds = 5
   /// How long the command waits for a daemon that it started.
   public static let startSeconds = 5
+  /// Milliseconds that a completion may wait for the daemon: nobody waits longer for the key that they pressed.
+  public static let completionMilliseconds: Int64 = 500
 
   // Renewal, watching and the cache.
 

@@ -8,6 +8,8 @@ enum Command: String, CaseIterable {
   case clear
   case logout
   case list
+  case watch
+  case touch
   case status
   case initialise = "init"
   case lock
@@ -17,6 +19,8 @@ enum Command: String, CaseIterable {
   case slotRemove = "slot remove"
   case verify
   case run
+  case renew
+  case completions
   case help
 
   /// The commands of two words that begin with this one.
@@ -27,11 +31,12 @@ enum Command: String, CaseIterable {
   /// What it takes beside flags, by the names that help gives them.
   var operands: [String] {
     switch self {
-    case .get, .set, .clear: ["KEY"]
-    case .logout: ["NAMESPACE"]
-    case .list: ["NAMESPACE"]
+    case .get, .set, .clear, .touch, .renew: ["KEY"]
+    case .logout, .list: ["NAMESPACE"]
+    case .watch: ["NAMESPACE|KEY"]
     case .slotAdd: ["KIND", "VALUE"]
     case .slotRemove: ["N"]
+    case .completions: ["SHELL"]
     case .help: ["COMMAND", "WORD"]
     case .status, .initialise, .lock, .unlock, .slotList, .verify, .run: []
     }
@@ -40,8 +45,8 @@ enum Command: String, CaseIterable {
   /// How many of them must be there.
   var requiredOperands: Int {
     switch self {
-    case .get, .set, .clear, .logout, .slotAdd, .slotRemove: 1
-    case .list, .status, .initialise, .lock, .unlock, .slotList, .verify, .run, .help: 0
+    case .get, .set, .clear, .logout, .touch, .slotAdd, .slotRemove, .renew, .completions: 1
+    case .list, .watch, .status, .initialise, .lock, .unlock, .slotList, .verify, .run, .help: 0
     }
   }
 
@@ -55,18 +60,19 @@ enum Command: String, CaseIterable {
         .allowEmpty, .json, .noPrompt,
       ]
     case .clear: [.account, .ifVersion, .json]
-    case .logout: [.account, .json]
-    case .list, .status, .verify: [.json]
+    case .logout, .touch: [.account, .json]
+    case .list, .watch, .status, .verify: [.json]
     case .initialise: [.passphraseFile, .keyFile, .credential]
     case .unlock: [.passphraseFile, .keyFile]
     case .slotAdd: [.passphraseFile]
     case .run: [.account, .env]
-    case .lock, .slotList, .slotRemove, .help: []
+    case .renew: [.account, .minValidity, .expiresIn, .expiresFromJWT]
+    case .lock, .slotList, .slotRemove, .completions, .help: []
     }
   }
 
   /// Whether what stands behind `--` is the command line of another program.
-  var startsProgram: Bool { self == .run }
+  var startsProgram: Bool { self == .run || self == .renew }
 
   /// The lines that show how it is called.
   var synopsis: String {
@@ -81,6 +87,8 @@ enum Command: String, CaseIterable {
     case .clear: "vault clear KEY        [--account A] [--if-version N] [--json]"
     case .logout: "vault logout NAMESPACE [--account A] [--json]"
     case .list: "vault list [NAMESPACE] [--json]"
+    case .watch: "vault watch [NAMESPACE|KEY] [--json]"
+    case .touch: "vault touch KEY        [--account A] [--json]"
     case .status: "vault status           [--json]"
     case .initialise: "vault init             [--passphrase-file PATH | --key-file PATH | --credential NAME]"
     case .lock: "vault lock"
@@ -95,6 +103,12 @@ enum Command: String, CaseIterable {
     case .slotRemove: "vault slot remove N"
     case .verify: "vault verify           [--json]"
     case .run: "vault run              [--account A] --env NAME=KEY ... -- COMMAND"
+    case .renew:
+      """
+      vault renew KEY        [--account A] [--min-validity DURATION] [--expires-in DURATION | --expires-from-jwt]
+                             -- COMMAND
+      """
+    case .completions: "vault completions bash|zsh|fish"
     case .help: "vault help [COMMAND]"
     }
   }
@@ -107,6 +121,8 @@ enum Command: String, CaseIterable {
     case .clear: "remove the token"
     case .logout: "remove every token of the namespace"
     case .list: "show what is stored, never a secret"
+    case .watch: "show changes as they happen, until interrupted"
+    case .touch: "start the token's idle time anew"
     case .status: "show the daemon, its stores and how it protects itself"
     case .initialise: "make the vault file"
     case .lock: "wipe every key and every token in the daemon's memory"
@@ -116,6 +132,8 @@ enum Command: String, CaseIterable {
     case .slotRemove: "let slot N open the vault file no longer"
     case .verify: "authenticate the whole vault file"
     case .run: "run COMMAND with tokens in its environment"
+    case .renew: "write the valid token; where there is none, let COMMAND print a new one"
+    case .completions: "print what makes a shell complete this command's words"
     case .help: "show how a command is called"
     }
   }
@@ -142,7 +160,26 @@ enum Command: String, CaseIterable {
       "Without a flag, key files and credentials are tried, then a passphrase is asked for on the terminal."
     case .slotAdd: "The vault file must be unlocked."
     case .run: "Nothing is started unless every token was read. The exit status is that of COMMAND."
-    case .list, .status, .lock, .slotList, .slotRemove, .verify, .help: ""
+    case .watch:
+      """
+      A line for each change: set, cleared, expired, lost, locked, unlocked, available, unavailable.
+      A word without a dot is a namespace. One with a dot is both the key and the namespace of that name.
+      """
+    case .renew:
+      """
+      COMMAND is run by one caller at a time; the others wait, for at most 30 s, and get its token. What it prints
+      is stored as set would store it, and keeps label, idle time and --until-logout of the token before. If it
+      fails, or takes more than 60 s while somebody else sets the key, nothing is stored, and what it printed is
+      lost. The exit status is then its own.
+        vault renew Stream.userToken --min-validity 5m --expires-from-jwt -- ./fetch-token
+      """
+    case .completions:
+      """
+      bash  source <(vault completions bash)
+      zsh   source <(vault completions zsh)                  behind compinit
+      fish  vault completions fish | source
+      """
+    case .list, .status, .touch, .lock, .slotList, .slotRemove, .verify, .help: ""
     }
   }
 }

@@ -9,6 +9,8 @@ struct Failure: Error, Equatable {
   var status: Int32
   /// What happened, to what, and what to do next: one line, without `vault: `. Never a secret.
   var text: String
+  /// The signal that is to end this process, rather than an exit status.
+  var signal: Int32?
 
   init(status: Int32, text: String) {
     self.status = status

@@ -73,7 +73,7 @@ private func readArguments(of command: Command, _ words: ArraySlice<String>) thr
       break
     }
     guard word.utf8.first == UInt8(ascii: "-"), word.utf8.count > 1 else {
-      guard !command.startsProgram else {
+      guard !command.startsProgram || invocation.operands.count < command.operands.count else {
         throw .usage("the command to run stands behind --", command)
       }
       invocation.operands.append(word)
@@ -140,7 +140,7 @@ private func checkOperands(of invocation: Invocation) throws(Failure) {
 }
 
 /// `--flag=value` in its two halves.
-private func split(_ word: String) -> (name: String, attached: String?) {
+func split(_ word: String) -> (name: String, attached: String?) {
   guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (word, nil) }
   return (String(word[..<equals]), String(word[word.utf8.index(after: equals)...]))
 }

@@ -13,11 +13,16 @@ func runCommand() -> Int32 {
   // A closed pipe is an error of the write, with a text and a status, and no death without a word.
   let pipe = signal(SIGPIPE, SIG_IGN)
   do throws(Failure) {
-    switch try readCommandLine(try words()) {
+    let words = try words()
+    if words.first == completionRequest {
+      try complete(Array(words.dropFirst()))
+      return 0
+    }
+    switch try readCommandLine(words) {
     case .version: try StandardStreams.write("vault \(productVersion)\n")
     case .help(let commands): try StandardStreams.write(helpText(commands))
     case .run(let invocation):
-      return try run(invocation, restoreSignals: { _ = signal(SIGPIPE, pipe) })
+      return try run(invocation, brokenPipes: pipe)
     }
     return 0
   } catch {
@@ -42,16 +47,18 @@ private func words() throws(Failure) -> [String] {
 /// Goes to the subcommand.
 /// - Parameters:
 ///   - invocation: what to do.
-///   - restoreSignals: undoes what this process changed of the signals that a program inherits.
+///   - brokenPipes: what SIGPIPE did when this process was started, and is to do to programs that it starts.
 /// - Returns: the exit status.
 /// - Throws: where it does not succeed.
-private func run(_ invocation: Invocation, restoreSignals: () -> Void) throws(Failure) -> Int32 {
+private func run(_ invocation: Invocation, brokenPipes: __sighandler_t?) throws(Failure) -> Int32 {
   switch invocation.command {
   case .get: try getCommand(invocation)
   case .set: try setCommand(invocation)
   case .clear: return try clearCommand(invocation)
   case .logout: return try logoutCommand(invocation)
   case .list: try listCommand(invocation)
+  case .watch: try watchCommand(invocation)
+  case .touch: try touchCommand(invocation)
   case .status: try statusCommand(invocation)
   case .initialise: try initialiseCommand(invocation)
   case .lock: try lockCommand()
@@ -60,7 +67,9 @@ private func run(_ invocation: Invocation, restoreSignals: () -> Void) throws(Fa
   case .slotAdd: try slotAddCommand(invocation)
   case .slotRemove: try slotRemoveCommand(invocation)
   case .verify: return try verifyCommand(invocation)
-  case .run: try runProgramCommand(invocation, restoreSignals: restoreSignals)
+  case .run: try runProgramCommand(invocation, restoreSignals: { _ = signal(SIGPIPE, brokenPipes) })
+  case .renew: return try renewCommand(invocation, diesOfPipes: brokenPipes == nil)
+  case .completions: try completionsCommand(invocation)
   case .help: try helpCommand(invocation)
   }
   return 0

@@ -71,7 +71,8 @@ private func tooLarge() -> Failure {
     "standard input has more than \(Limits.secretBytes) bytes, the limit of a secret; nothing was stored")
 }
 
-private func expiry(ofJWT secret: SharedSecret) throws(Failure) -> Int64? {
+/// When a JWT is over, as it says itself; `nil` where it doesn't.
+func expiry(ofJWT secret: SharedSecret) throws(Failure) -> Int64? {
   do throws(VaultError) {
     return try JWT.expiry(of: secret, argument: Flag.expiresFromJWT.rawValue)
   } catch {

@@ -46,6 +46,9 @@ import Testing
     #expect(invocation.values[.env] == ["A=a.b", "B=c.d"])
     #expect(invocation.program == ["env", "--json", "--", "x"])
     #expect(refusal(["run", "--env", "A=a.b", "env"])?.status == 2)
+    let renewal = try read("renew", "--min-validity=5m", "a.b", "--", "fetch", "--json")
+    #expect(renewal.operands == ["a.b"])
+    #expect(renewal.program == ["fetch", "--json"])
   }
 
   @Test(
@@ -56,8 +59,10 @@ import Testing
       ["get", "a.b", "--account", "--json"], ["get", "a.b", "--account", "x", "--account", "y"],
       ["get", "a.b", "c.d"],
       ["status", "now"], ["slot"], ["slot", "bogus"], ["slot", "remove"], ["slot", "remove", "1", "2"],
-      ["slot", "add"], ["list", "a", "b"], ["get", "a.b", "--raw"], ["touch", "a.b"], ["watch"],
-      ["renew", "a.b"],
+      ["slot", "add"], ["list", "a", "b"], ["get", "a.b", "--raw"], ["watch", "a", "b"],
+      ["watch", "--account", "x"], ["renew", "a.b", "c.d", "--", "x"],
+      ["renew", "a.b", "--idle=1", "--", "x"],
+      ["completions", "bash", "zsh"],
     ])
   func usage(words: [String]) {
     #expect(refusal(words)?.status == 2)
@@ -67,7 +72,8 @@ import Testing
     "a missing or empty argument never widens what is done",
     arguments: [
       ["clear"], ["clear", ""], ["logout"], ["logout", ""], ["get"], ["get", ""], ["set"], ["set", ""],
-      ["list", ""],
+      ["list", ""], ["watch", ""], ["touch"], ["touch", ""], ["renew"], ["renew", ""], ["renew", "--", "x"],
+      ["completions"], ["completions", ""],
       ["slot", "remove", ""], ["slot", "add", "key-file", ""],
     ])
   func neverWider(words: [String]) {
@@ -76,7 +82,12 @@ import Testing
 
   @Test("a wrong command or flag names the nearest right one")
   func nearest() {
-    #expect(refusal(["stauts"])?.text.contains("did you mean status?") == true)
+    for (word, meant) in [
+      ("stauts", "status"), ("toch", "touch"), ("wacth", "watch"), ("renw", "renew"),
+      ("completion", "completions"),
+    ] { #expect(refusal([word])?.text.contains("did you mean \(meant)?") == true) }
+    #expect(
+      refusal(["renew", "a.b", "--min-valid=1"])?.text.contains("did you mean --min-validity?") == true)
     #expect(refusal(["slot", "lst"])?.text.contains("did you mean list?") == true)
     #expect(refusal(["get", "a.b", "--acount", "x"])?.text.contains("did you mean --account?") == true)
     #expect(refusal(["--versoin"])?.text.contains("did you mean --version?") == true)

@@ -28,6 +28,17 @@ struct Program {
     try run("/proc/self/exe", words, input: input)
   }
 
+  /// The same, as a shell would start it: threads of a test process block signals, and its descriptors leak.
+  func runFromShell(_ words: String...) throws -> Run {
+    let script = """
+      import os, signal, sys
+      signal.pthread_sigmask(signal.SIG_SETMASK, [])
+      os.closerange(3, 1024)
+      os.execv(sys.argv[1], sys.argv[1:])
+      """
+    return try run("/usr/bin/python3", ["-c", script, Self.path] + words, input: [])
+  }
+
   /// Runs a line of the shell, in which `$vault` is the program.
   func shell(_ line: String, input: [UInt8] = []) throws -> Run {
     try run("/bin/sh", ["-c", line], input: input)
@@ -35,7 +46,7 @@ struct Program {
 
   private func run(_ program: String, _ words: [String], input: [UInt8]) throws -> Run {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: program == "/bin/sh" ? program : Self.path)
+    process.executableURL = URL(fileURLWithPath: program == "/proc/self/exe" ? Self.path : program)
     process.arguments = words
     process.environment = fullEnvironment
     let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
