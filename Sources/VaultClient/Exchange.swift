@@ -7,7 +7,7 @@ import VaultModel
 import VaultWire
 
 /// A call under way.
-struct Exchange: ~Copyable {
+struct Exchange: ~Copyable, Sendable {
   /// What became of a step.
   enum Step {
     /// Nothing more can be done until a descriptor is as `descriptors` says, or this time.

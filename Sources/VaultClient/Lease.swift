@@ -42,6 +42,23 @@ public final class Lease: Sendable {
     return try stored(result, exchange.takeConnection())
   }
 
+  /// Stores the new token and ends the lease.
+  /// - Parameter request: what to store; its `lease` is filled in.
+  /// - Returns: the entry as stored.
+  /// - Throws: as the call that blocks.
+  @discardableResult
+  public func set(_ request: SetRequest) async throws(VaultError) -> Entry {
+    let call = CallUnderWay(try exchange(toSet: request))
+    let result = await call.end()
+    return try stored(result, call.takeConnection())
+  }
+
+  /// Ends the lease without a new token, also where the task is cancelled; the next caller gets one at once.
+  public func giveUp() async {
+    guard let exchange = exchangeToGiveUp() else { return }
+    _ = await CallUnderWay(exchange).end(isCancellable: false)
+  }
+
   /// Ends the lease without a new token; the next caller gets one at once.
   public func giveUp() {
     guard var exchange = exchangeToGiveUp() else { return }
@@ -49,7 +66,7 @@ public final class Lease: Sendable {
     _ = exchange.wait()
   }
 
-  func exchange(toSet request: SetRequest) throws(VaultError) -> Exchange {
+  private func exchange(toSet request: SetRequest) throws(VaultError) -> Exchange {
     try request.checkSize()
     guard let connection = connection.withLock({ $0.take() }) else {
       throw .noDaemon(.ended(socket: settings.socket, mayTakeEffect: false))
@@ -59,7 +76,7 @@ public final class Lease: Sendable {
     return Exchange(.set(request), settings, onlyOver: connection)
   }
 
-  func stored(
+  private func stored(
     _ result: Result<Reply, VaultError>, _ connection: consuming Connection?
   ) throws(VaultError) -> Entry {
     var connection = connection
@@ -73,7 +90,7 @@ public final class Lease: Sendable {
     }
   }
 
-  func exchangeToGiveUp() -> Exchange? {
+  private func exchangeToGiveUp() -> Exchange? {
     guard let connection = connection.withLock({ $0.take() }) else { return nil }
     return Exchange(.giveUp(lease: name), settings, onlyOver: connection)
   }

@@ -15,7 +15,14 @@ public final class Watch: Sendable {
   private let connection: Mutex<Connection?>
   private let wakeup: Wakeup
 
-  init(_ call: Call, _ settings: ClientSettings, over connection: consuming Connection) throws(VaultError) {
+  /// What watching came to, by the first reply, which says that it has begun.
+  fileprivate init(
+    _ call: Call, _ begun: Result<Reply, VaultError>, _ settings: ClientSettings,
+    over connection: consuming Connection?
+  ) throws(VaultError) {
+    guard case .event(nil) = try begun.get() else {
+      throw .noDaemon(.broken(socket: settings.socket, mayTakeEffect: false))
+    }
     self.call = call
     self.settings = settings
     self.connection = Mutex(consume connection)
@@ -80,13 +87,49 @@ extension Client {
   public func watch(_ namespace: Namespace? = nil, key: Key? = nil) throws(VaultError) -> Watch {
     let call = Call.watch(namespace: namespace, key: key)
     var exchange = Exchange(call, more: true, settings)
-    return try watching(call, exchange.wait(), over: exchange.takeConnection())
+    let result = exchange.wait()
+    return try Watch(call, result, settings, over: exchange.takeConnection())
   }
 
-  func watching(
-    _ call: Call, _ result: Result<Reply, VaultError>, over connection: consuming Connection?
-  ) throws(VaultError) -> Watch {
-    guard case .event(nil) = try result.get(), let connection else { throw unexpected }
-    return try Watch(call, settings, over: connection)
+  /// Watches from now on: what changes after this returned is told.
+  /// - Parameters:
+  ///   - namespace: its keys alone; `nil`: all.
+  ///   - key: this key alone, of every account; `nil`: all. At most one of the two is given.
+  /// - Returns: the changes to come.
+  /// - Throws: `.invalidArgument` where both are; `.noDaemon`; else the outcome.
+  public func watch(_ namespace: Namespace? = nil, key: Key? = nil) async throws(VaultError) -> Watch {
+    let call = Call.watch(namespace: namespace, key: key)
+    let underWay = CallUnderWay(Exchange(call, more: true, settings))
+    let result = await underWay.end()
+    return try Watch(call, result, settings, over: underWay.takeConnection())
+  }
+}
+
+extension Watch: AsyncSequence {
+  /// The changes, one after the other. The sequence ends when the task is cancelled or `interrupt` was called, and
+  /// throws `.noDaemon(.ended)` when the daemon ends.
+  public func makeAsyncIterator() -> Iterator { Iterator(watch: self) }
+
+  /// Takes changes.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let watch: Watch
+
+    /// Waits for the next change without blocking a thread; `nil` at the end.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(VaultError) -> VaultEvent? {
+      let watch = watch
+      let result: Result<VaultEvent?, VaultError> = try await PollThread.drive { isCancelled in
+        if isCancelled || watch.wakeup.isSignalled { return .over(.success(nil)) }
+        do throws(VaultError) {
+          let (event, wanted) = try watch.advance()
+          if let event { return .over(.success(event)) }
+          return .waits(Wants(descriptors: [wanted, watch.wakeup.wanted], until: nil))
+        } catch {
+          return .over(.failure(error))
+        }
+      }
+      return try result.get()
+    }
   }
 }

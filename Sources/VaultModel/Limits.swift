@@ -110,6 +110,10 @@ public enum Limits {
   public static let clientGraceSeconds = 5
   /// Milliseconds after which a client tries again to connect to a daemon whose queue is full.
   public static let connectRetryMilliseconds = 5
+  /// The stack of the thread that waits for a client's asynchronous calls: it calls nothing that goes deep.
+  public static let pollThreadStack = 262_144
+  /// How often a renewed token whose lease ended meanwhile is offered again: each time somebody else may have the lease.
+  public static let renewalTries = 5
   /// How long the command waits for a daemon that it started.
   public static let startSeconds = 5
   /// Milliseconds that a completion may wait for the daemon: nobody waits longer for the key that they pressed.
