@@ -30,6 +30,7 @@ let package = Package(
     .executable(name: "vaultd", targets: ["vaultd"]),
     .executable(name: "vault", targets: ["vault"]),
     .library(name: "VaultClient", targets: ["VaultClient"]),
+    .library(name: "SwiftKeychainWrapper", targets: ["SwiftKeychainWrapper"]),
   ],
   targets: [
     // C libraries: a module map and a header of inline shims each.
@@ -68,6 +69,7 @@ let package = Package(
 
     // The other end of the socket.
     module("VaultClient", imports: ["VaultWire", "CLinux", "VaultModel", "SecretMemory"]),
+    module("SwiftKeychainWrapper", imports: ["VaultClient"]),
 
     program(
       "vaultd",
@@ -101,6 +103,8 @@ let package = Package(
     tests(
       of: "VaultClient",
       imports: ["ScriptedDaemon", "TestSupport", "VaultWire", "CLinux", "VaultModel", "SecretMemory"]),
+    tests(
+      of: "SwiftKeychainWrapper", imports: ["ScriptedDaemon", "TestSupport", "VaultClient", "VaultModel"]),
     tests(
       of: "vault",
       imports: ["ScriptedDaemon", "TestSupport", "VaultClient", "VaultWire", "VaultModel", "SecretMemory"]),
