@@ -87,6 +87,17 @@ void clinux_timer_clear(int timer) {
   while (read(timer, &count, sizeof count) < 0 && errno == EINTR) {}
 }
 
+int clinux_clock_watch_open(void) {
+  int timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+  return timer >= 0 ? timer : -errno;
+}
+
+int clinux_clock_watch_arm(int timer) {
+  // The end of the year 9999, and for the kernel never.
+  struct itimerspec never = {.it_value.tv_sec = 253402300799};
+  return timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) == 0 ? 0 : -errno;
+}
+
 static int64_t milliseconds(clockid_t clock) {
   struct timespec now;
   if (clock_gettime(clock, &now) != 0) return 0;

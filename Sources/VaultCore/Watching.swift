@@ -19,6 +19,9 @@ public final class Watching {
     self.watchers = watchers
   }
 
+  /// How many events it has memory for, those included that were taken and not yet let go of.
+  var kept: Int { events.count }
+
   /// The next event; `nil` where there is none now. `lost` without a key: events were missed, start again from a list.
   public func next() -> VaultEvent? {
     guard taken < events.count else { return nil }
@@ -39,6 +42,11 @@ public final class Watching {
     let wasEmpty = events.isEmpty
     if events.count - taken >= Limits.watchEvents {
       (events, taken) = ([VaultEvent(.lost)], 0)
+    }
+    // A watcher that never quite catches up would keep all that it ever took.
+    if taken >= Limits.watchEvents {
+      events.removeFirst(taken)
+      taken = 0
     }
     events.append(event)
     if wasEmpty { onEvents?() }

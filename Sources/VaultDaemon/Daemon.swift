@@ -50,6 +50,7 @@ public final class Daemon {
   private var stage = Stage.starting
   private var idleSince: BootTime?
   private var signals: SignalWatcher?
+  private var clockWatch: ClockWatch?
 
   /// Runs the daemon until it is told to end. Call it from a job of the vault's actor on the main thread, before other
   /// threads are started; it returns when the daemon has ended.
@@ -130,6 +131,7 @@ public final class Daemon {
     server.onChange = { [unowned self] in noteConnections() }
     do {
       self.signals = try SignalWatcher(signals, loop: loop) { [unowned self] in take(signal: $0) }
+      clockWatch = try ClockWatch(loop: loop) { [vault = service.vault] in vault.clockJumped() }
       Task { @VaultActor in
         await service.start()
         serve()

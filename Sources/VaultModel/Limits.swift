@@ -64,6 +64,10 @@ public enum Limits {
   /// Bytes of answers waiting for one client before it is no longer read from.
   public static let unsentBytes = 65_536
 
+  /// Bytes of events that are put together before they are sent to a watcher: a few dozen in one write, and all that one
+  /// that reads nothing leaves with its connection.
+  public static let eventBytes = 4_096
+
   /// Bytes that all connections but one together may leave with the daemon, requests that are not complete and
   /// answers that are not read. Over it, the connection that has been stuck longest is closed: 2,048 of them, each
   /// with a large answer unread, would be 12 GiB.

@@ -5,9 +5,9 @@ extension Call {
   /// Whether carrying it out twice, or not knowing whether it was carried out, could matter.
   public var changes: Bool {
     switch self {
-    case .getInfo, .getInterfaceDescription, .get, .list, .watch, .slots, .verify, .status: false
-    case .set, .clear, .clearNamespace, .touch, .refresh, .giveUp, .initialise, .lock, .unlock, .addSlot,
-      .removeSlot:
+    // A lease ends with the connection on which it would have been granted.
+    case .getInfo, .getInterfaceDescription, .get, .list, .watch, .refresh, .slots, .verify, .status: false
+    case .set, .clear, .clearNamespace, .touch, .giveUp, .initialise, .lock, .unlock, .addSlot, .removeSlot:
       true
     }
   }

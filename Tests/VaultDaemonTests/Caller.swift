@@ -29,10 +29,10 @@ final class Caller: Sendable {
     return Caller(ends[1])
   }
 
-  /// Sends all of `bytes`; what the other end does not take within two seconds stays.
+  /// Sends all of `bytes`; what the other end does not take within the time stays.
   /// - Returns: how many bytes went.
   @discardableResult
-  func send(bytes: [UInt8]) -> Int {
+  func send(bytes: [UInt8], milliseconds: Int32 = 2_000) -> Int {
     var sent = 0
     while sent < bytes.count {
       let result = unsafe bytes.withUnsafeBytes {
@@ -40,7 +40,7 @@ final class Caller: Sendable {
       }
       if result > 0 {
         sent += Int(result)
-      } else if result != -Int(EAGAIN) || !wait(for: Int16(POLLOUT), milliseconds: 2_000) {
+      } else if result != -Int(EAGAIN) || !wait(for: Int16(POLLOUT), milliseconds: milliseconds) {
         break
       }
     }

@@ -55,6 +55,43 @@ import VaultModel
     }
   }
 
+  @Test("an alarm in a thousand years, or at the end of all numbers, is armed and does not ring")
+  func far() async throws {
+    let loop = try await RealLoop.get()
+    await withCheckedContinuation { continuation in
+      Task { @VaultActor in
+        let now = SystemClock().boot
+        for far in [now.advanced(by: Limits.longestDuration * 1_000), now.advanced(by: .max)] {
+          loop.alarms.set(far) { Issue.record("rang for \(far)") }
+        }
+        // What comes after them is ordered before them, and then they are ordered again.
+        loop.alarms.set(now.advanced(by: 5)) { continuation.resume() }
+      }
+    }
+    let timer = clinux_timer_open()
+    defer { close(timer) }
+    for far in [Limits.longestDuration * 1_000, .max] {
+      #expect(clinux_timer_set(timer, far) == 0)
+      var ready = pollfd(fd: timer, events: Int16(POLLIN), revents: 0)
+      #expect(unsafe poll(&ready, 1, 0) == 0)
+    }
+  }
+
+  @Test(
+    "who wants to know is told that the wall clock was set, each time",
+    .enabled(if: moveClock(), "needs to be allowed to set the clock (by a billionth of a second)"))
+  func clockSet() async throws {
+    let loop = try await RealLoop.get()
+    let tally = Tally()
+    let watch = try await ClockWatch(loop: loop) { tally.add() }
+    for round in 1...3 {
+      #expect(moveClock())
+      for _ in 0..<500 where await tally.count < round { try await Task.sleep(for: .milliseconds(2)) }
+      #expect(await tally.count == round)
+    }
+    withExtendedLifetime(watch) {}
+  }
+
   @Test("jobs that come from many threads are all run, one at a time")
   func jobs() async throws {
     _ = try await RealLoop.get()
@@ -106,6 +143,25 @@ import VaultModel
       for watcher in watchers + [successor] { watcher.forget() }
     }
   }
+}
+
+/// Sets the wall clock forward by a nanosecond: a jump for whoever asks the kernel, and for nobody else.
+/// - Returns: whether this machine lets it be done.
+private func moveClock() -> Bool {
+  // struct timex of adjtimex(2), which Swift does not see: modes and the time to add.
+  let program = """
+    import ctypes, struct, sys
+    change = ctypes.create_string_buffer(512)
+    struct.pack_into("I", change, 0, 0x0100 | 0x2000)  # ADJ_SETOFFSET | ADJ_NANO
+    struct.pack_into("ll", change, 72, 0, 1)
+    sys.exit(ctypes.CDLL(None).adjtimex(change) < 0)
+    """
+  let python = Process()
+  python.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+  python.arguments = ["-c", program]
+  guard (try? python.run()) != nil else { return false }
+  python.waitUntilExit()
+  return python.terminationStatus == 0
 }
 
 @VaultActor private final class Tally {

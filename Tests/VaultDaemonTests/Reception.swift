@@ -27,7 +27,8 @@ final class Reception {
   private init(loop: EventLoop) throws {
     alarms = clock.alarms
     vault = Vault(
-      preference: .file, secretService: FakeProvider(), file: file, session: FakeSession(), state: FakeState(), clock: clock)
+      preference: .file, secretService: FakeProvider(), file: file, session: FakeSession(),
+      state: FakeState(), clock: clock)
     let journal = Journal(level: .error, showsPriorities: false, output: -1, clock: clock, alarms: alarms)
     let vault = vault
     let dispatch = Dispatch(vault: vault) {
@@ -82,6 +83,11 @@ func get(_ key: String) -> String {
 /// A call that keeps `secret` under `key`.
 func set(_ key: String, _ secret: String = "s", oneway: Bool = false) -> String {
   #"{"method":"org.vaultd.Vault.Set","oneway":\#(oneway),"parameters":{"key":"\#(key)","secret":"\#(secret)"}}"#
+}
+
+/// A call that removes the secret under `key`.
+func clear(_ key: String) -> String {
+  #"{"method":"org.vaultd.Vault.Clear","parameters":{"key":"\#(key)"}}"#
 }
 
 extension SlowFile {

@@ -59,6 +59,12 @@ int clinux_timer_set(int timer, int64_t milliseconds);
 /// Makes a timer that fired unreadable.
 void clinux_timer_clear(int timer);
 
+/// Opens a timer that becomes readable when the wall clock is set, once it is armed.
+int clinux_clock_watch_open(void);
+
+/// Arms it, for the first time or again.
+int clinux_clock_watch_arm(int timer);
+
 /// Milliseconds since 1970.
 int64_t clinux_wall_milliseconds(void);
 

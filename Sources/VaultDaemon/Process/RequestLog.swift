@@ -91,6 +91,7 @@ final class RequestLog {
       line.add(call.logName)
       switch call.subject {
       case .entry(let id): add(id, to: &line)
+      case .key(let key): line.add("key", key.text)
       case .namespace(let namespace): line.add("namespace", namespace.text)
       case .slot(let number): line.add("slot", number)
       case .nothing: break
@@ -121,6 +122,7 @@ final class RequestLog {
 /// What a call is about, as far as the log shows it.
 private enum Subject {
   case entry(EntryID)
+  case key(Key)
   case namespace(Namespace)
   case slot(Int64)
   case nothing
@@ -160,7 +162,8 @@ extension Call {
     case .refresh(let id, _, _): .entry(id)
     case .clearNamespace(let namespace, _): .namespace(namespace)
     case .list(let namespace): namespace.map(Subject.namespace) ?? .nothing
-    case .watch(let namespace, _): namespace.map(Subject.namespace) ?? .nothing
+    case .watch(let namespace, let key):
+      key.map(Subject.key) ?? namespace.map(Subject.namespace) ?? .nothing
     case .removeSlot(let number): .slot(number)
     case .getInfo, .getInterfaceDescription, .giveUp, .initialise, .lock, .unlock, .slots, .addSlot, .verify,
       .status:

@@ -42,6 +42,15 @@ final class Connection: Watcher {
 
   private var outbox: Outbox
 
+  // Whose leases are this connection's, and whether it may have one or wait for one.
+  private let caller: CallerID
+  private var hasRefreshed = false
+  private var waitsForRenewal = false
+
+  // What it is told of, and whether nothing but that is left in the outbox.
+  private var watching: Watching?
+  private var isStreaming = false
+
   private var isDecoding = false
   private var isAnswering = false
   private var hasEnded = false
@@ -55,6 +64,7 @@ final class Connection: Watcher {
   init(_ socket: consuming Descriptor, peer: Peer, server: Server) throws(SystemError) {
     number = socket.number
     self.server = server
+    caller = server.nextCaller()
     log = RequestLog(journal: server.journal, peer: peer)
     outbox = Outbox(server: server)
     self.socket = consume socket
@@ -63,11 +73,12 @@ final class Connection: Watcher {
 
   /// When it will have been stuck for too long; `nil` while it isn't stuck.
   var deadline: BootTime? {
-    guard let frameDeadline, let answerDeadline = outbox.deadline else {
-      return frameDeadline ?? outbox.deadline
-    }
+    guard let frameDeadline, let answerDeadline else { return frameDeadline ?? answerDeadline }
     return min(frameDeadline, answerDeadline)
   }
+
+  /// A watcher may take its time with events: those that wait are bounded, and beyond them it is told `lost`.
+  private var answerDeadline: BootTime? { isStreaming ? nil : outbox.deadline }
 
   // MARK: What happens to it
 
@@ -86,7 +97,7 @@ final class Connection: Watcher {
 
   /// Closes it where it has been stuck until `now`.
   func checkDeadline(_ now: BootTime) {
-    if let answerDeadline = outbox.deadline, answerDeadline <= now {
+    if let answerDeadline, answerDeadline <= now {
       log.note(limit: "a client did not take its answer within \(Limits.receiveSeconds) s")
       close()
     } else if let frameDeadline, frameDeadline <= now {
@@ -114,6 +125,14 @@ final class Connection: Watcher {
   /// Takes no further request; closes it as soon as the one that runs is answered.
   func end() {
     isClosing = true
+    if isStreaming {
+      // What happened until now; whoever does not take it at once holds up nobody.
+      stream()
+      close()
+      return
+    }
+    endWatch()
+    stopWaiting()
     goOn()
   }
 
@@ -127,6 +146,7 @@ final class Connection: Watcher {
     isClosing = true
     held = nil
     frameDeadline = nil
+    endWatch()
     losePeer()
     account()
     log.writeGathered()
@@ -136,6 +156,7 @@ final class Connection: Watcher {
   /// Gives back what it has of what all share.
   private func leave() {
     leaveLargePlace()
+    if hasRefreshed { server.dispatch.left(caller) }
     server.remove(self)
   }
 
@@ -143,7 +164,7 @@ final class Connection: Watcher {
 
   /// Whether the next frame may be decoded.
   private var isDecodable: Bool {
-    !isAnswering && !isClosing && (!outbox.isBlocked || outbox.count <= Limits.unsentBytes)
+    !isAnswering && !isClosing && watching == nil && (!outbox.isBlocked || outbox.count <= Limits.unsentBytes)
   }
 
   private var wantsInput: Bool { isDecodable && !hasEnded && largePlace != .waits }
@@ -232,11 +253,14 @@ final class Connection: Watcher {
     }
     log.prepare()
     if request.call.usesVault { server.idle.begin() }
-    switch server.dispatch.begin(request) {
+    switch server.dispatch.begin(request, caller: caller) {
     case .answered(let answer):
       finish(request, answer)
+    case .watches(let watching):
+      watch(watching, request)
     case .waits(let work):
       isAnswering = true
+      if case .refresh = request.call { (hasRefreshed, waitsForRenewal) = (true, true) }
       Task { @VaultActor in
         let answer: Answer
         do throws(VaultError) {
@@ -244,7 +268,7 @@ final class Connection: Watcher {
         } catch {
           answer = .failed(error)
         }
-        isAnswering = false
+        (isAnswering, waitsForRenewal) = (false, false)
         finish(request, answer)
         goOn()
       }
@@ -310,6 +334,53 @@ final class Connection: Watcher {
   private func losePeer() {
     isPeerGone = true
     outbox.clear()
+    stopWaiting()
+  }
+
+  /// Nobody is there any more who could renew, or take what somebody else renews.
+  private func stopWaiting() {
+    if waitsForRenewal { server.dispatch.left(caller) }
+  }
+
+  // MARK: Watching
+
+  /// Says that watching has begun. From here on the connection's replies are events, and no further call of it is
+  /// decoded.
+  private func watch(_ watching: Watching, _ request: Request) {
+    // Not decided by the call: where nobody wants to hear, there is nothing to watch for.
+    if request.oneway || isPeerGone { watching.end() } else { self.watching = watching }
+    log.note(request.call, .reply(.event(nil)))
+    leaveLargePlace()
+    guard self.watching != nil else { return }
+    write { buffer throws(SecretMemoryError) in
+      try Reply.event(nil).write(continues: true, into: &buffer)
+    }
+    watching.onEvents = { [weak self] in
+      guard let self else { return }
+      // Not from here: whoever tells of a change is in the middle of it.
+      Task { @VaultActor in self.goOn() }
+    }
+  }
+
+  /// Sends events for as long as the socket takes them. While it is full they stay where they are, bounded.
+  private func stream() {
+    guard let watching else { return }
+    while outbox.isEmpty, !isPeerGone {
+      isStreaming = true
+      while outbox.count < Limits.eventBytes, let event = watching.next() {
+        write { buffer throws(SecretMemoryError) in
+          try Reply.event(event).write(continues: true, into: &buffer)
+        }
+        if socket == nil { return }
+      }
+      if outbox.isEmpty { return }
+      flush()
+    }
+  }
+
+  private func endWatch() {
+    watching?.end()
+    watching = nil
   }
 
   // MARK: Going on
@@ -324,11 +395,16 @@ final class Connection: Watcher {
       keep(own)
     }
     flush()
+    stream()
     // Where nearly every request ends: nothing is left of it, and what the loop was asked for is right.
-    if held == nil && outbox.isEmpty && buffered == 0 && interest == .readable && !hasEnded && !isClosing {
+    if held == nil && outbox.isEmpty && buffered == 0 && interest == .readable && !hasEnded && !isClosing
+      && !isPeerGone
+    {
       return
     }
-    if isDecodable && hasEnded { isClosing = true }
+    if socket == nil { return }
+    // A watch has no other end than that of its connection.
+    if isDecodable && hasEnded || watching != nil && isPeerGone { isClosing = true }
     if isClosing && !isAnswering && !outbox.isBlocked {
       close()
       return

@@ -1,6 +1,6 @@
 // From a call to what the vault does about it: one case a method, and nothing else. Stands between the connection,
 // which knows frames, and the vault, which decides. What can be answered from memory or from the file is answered
-// at once; only the rest becomes a task.
+// at once; the rest becomes a task, and a watch goes on until its connection ends.
 
 import VaultCore
 import VaultModel
@@ -20,8 +20,10 @@ enum Answer: Sendable {
 enum Course {
   /// It was carried out, or failed.
   case answered(Answer)
-  /// It has to wait for a store.
+  /// It has to wait, for a store or for another client.
   case waits(@VaultActor () async throws(VaultError) -> Reply)
+  /// One answer now, and one for each event.
+  case watches(Watching)
 }
 
 /// Hands calls to the vault.
@@ -36,8 +38,13 @@ final class Dispatch {
     self.status = status
   }
 
-  /// Carries a call out, or says how.
-  func begin(_ request: Request) -> Course {
+  /// The caller's connection ended: so does what it has of the vault.
+  func left(_ caller: CallerID) {
+    vault.left(caller)
+  }
+
+  /// Carries out what `caller` asks, or says how.
+  func begin(_ request: Request, caller: CallerID) -> Course {
     let vault = vault
     switch request.call {
     case .getInfo:
@@ -51,23 +58,37 @@ final class Dispatch {
       case nil: return .waits { () throws(VaultError) in .token(try await vault.get(get)) }
       }
     case .set(let set):
-      return .waits { () throws(VaultError) in .entry(try await vault.set(set)) }
+      return .waits { () throws(VaultError) in .entry(try await vault.set(set, caller: caller)) }
     case .clear(let id, let version):
-      return .waits { () throws(VaultError) in .clearance(try await vault.clear(id, ifVersion: version)) }
+      return .waits { () throws(VaultError) in
+        .clearance(try await vault.clear(id, ifVersion: version, caller: caller))
+      }
     case .clearNamespace(let namespace, let account):
       return .waits { () throws(VaultError) in
         .namespaceClearance(try await vault.clearNamespace(namespace, account: account))
       }
     case .list(let namespace):
       return .waits { () throws(VaultError) in .entries(try await vault.list(namespace)) }
-    case .touch:
-      return .notImplemented("Touch")
-    case .watch:
-      return request.more ? .notImplemented("Watch") : .answered(.refused(.expectedMore))
-    case .refresh:
-      return .notImplemented("Refresh")
-    case .giveUp:
-      return .notImplemented("GiveUp")
+    case .touch(let id):
+      return .waits { () throws(VaultError) in .entry(try await vault.touch(id)) }
+    case .watch(let namespace, let key):
+      guard request.more else { return .answered(.refused(.expectedMore)) }
+      do throws(VaultError) {
+        return .watches(vault.watch(try Self.filter(namespace, key)))
+      } catch {
+        return .answered(.failed(error))
+      }
+    case .refresh(let id, let minValidity, let wait):
+      let request = RefreshRequest(id: id, minValidity: minValidity, wait: wait)
+      return .waits { () throws(VaultError) in
+        switch try await vault.refresh(request, caller: caller) {
+        case .token(let token): .refreshed(lease: nil, token: token, entry: nil)
+        case .lease(let name, let entry): .refreshed(lease: name, token: nil, entry: entry)
+        }
+      }
+    case .giveUp(let lease):
+      vault.giveUp(lease)
+      return .answered(.reply(.empty))
     case .initialise(let key):
       return .waits { () throws(VaultError) in
         try await vault.initialise(key)
@@ -101,6 +122,14 @@ final class Dispatch {
     }
   }
 
+  private static func filter(_ namespace: Namespace?, _ key: Key?) throws(VaultError) -> WatchFilter {
+    guard let key else { return namespace.map { .namespace($0) } ?? .everything }
+    if let namespace, key.namespace != namespace {
+      throw .invalidArgument(argument: "key", reason: "is not in the namespace that is named beside it")
+    }
+    return .key(key)
+  }
+
   private static let information = ServiceInfo(
     vendor: "The vaultd founders", product: "vaultd", version: productVersion, url: "https://vaultd.org",
     interfaces: [ServiceInterface.name, VaultInterface.name])
@@ -111,12 +140,5 @@ final class Dispatch {
     case ServiceInterface.name: .reply(.interfaceDescription(ServiceInterface.description))
     default: .refused(.interfaceNotFound(interface))
     }
-  }
-}
-
-extension Course {
-  /// A method that is in the interface and comes with a later version.
-  fileprivate static func notImplemented(_ method: String) -> Course {
-    .answered(.refused(.methodNotImplemented("\(VaultInterface.name).\(method)")))
   }
 }

@@ -83,7 +83,7 @@ struct Outbox: ~Copyable {
           owed = buffer.count
           deadline = server.deadline(in: Limits.receiveSeconds)
         }
-        self.buffer = consume buffer
+        self.buffer = rest(of: buffer)
         return .full
       }
       if sent < 0 {
@@ -97,6 +97,16 @@ struct Outbox: ~Copyable {
     deadline = nil
     server.takeBack(buffer)
     return .empty
+  }
+
+  /// What waits, in no more memory than it needs: a client that is stuck may be so for long.
+  private func rest(of buffer: consuming SecretBuffer) -> SecretBuffer {
+    guard 2 * buffer.count < buffer.capacity,
+      var copy = try? SecretBuffer(capacity: buffer.count, limit: Server.answerLimit),
+      (try? buffer.withBytes({ bytes throws(SecretMemoryError) in try copy.append(bytes) })) != nil
+    else { return buffer }
+    server.takeBack(buffer)
+    return copy
   }
 
   /// Drops everything that waits.

@@ -36,6 +36,7 @@ final class Server {
   private let clock: any Clock
   private let alarms: Alarms
   private var connections: [ObjectIdentifier: Connection] = [:]
+  private var callers: UInt64 = 0
   private var largePlaces = 0
   private var waitingForLargePlace: [Connection] = []
   private var sweepTime: BootTime?
@@ -90,6 +91,12 @@ final class Server {
     } catch {
       journal.note(.warning, "a connection was dropped: \(error)")
     }
+  }
+
+  /// A name for a new connection.
+  func nextCaller() -> CallerID {
+    callers += 1
+    return CallerID(callers)
   }
 
   /// Counts a request.
@@ -175,12 +182,15 @@ final class Server {
   /// An empty buffer to write answers into; `nil` where there is no memory.
   func lendBuffer() -> SecretBuffer? {
     if let buffer = spare.take() { return buffer }
-    return try? SecretBuffer(
-      capacity: Limits.smallFrameBytes, limit: Limits.replyBytes + 2 * Limits.unsentBytes)
+    return try? SecretBuffer(capacity: Limits.smallFrameBytes, limit: Self.answerLimit)
   }
 
-  /// Wipes a buffer that was lent, and keeps it for the next one.
+  /// What a buffer of answers grows to at most: more than the largest one behind those that wait.
+  static let answerLimit = Limits.replyBytes + 2 * Limits.unsentBytes
+
+  /// Wipes a buffer that was lent, and keeps it for the next one unless it is a small one.
   func takeBack(_ buffer: consuming SecretBuffer) {
+    if buffer.capacity < Limits.smallFrameBytes { return }
     buffer.empty(keeping: Limits.smallFrameBytes)
     spare = consume buffer
   }
