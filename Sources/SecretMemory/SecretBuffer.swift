@@ -82,7 +82,7 @@ public struct SecretBuffer: ~Copyable, Sendable {
   public mutating func append(_ bytes: Span<UInt8>) throws(SecretMemoryError) {
     try makeRoom(for: bytes.count)
     let end = end
-    storage.withMutableBytes { unsafe copy(bytes, into: &$0, at: end) }
+    storage.withMutableBytes { $0.write(bytes, at: end) }
     self.end += bytes.count
   }
 
@@ -136,7 +136,7 @@ public struct SecretBuffer: ~Copyable, Sendable {
       return
     }
     var larger = try SecretBytes(zeros: min(limit, max(needed, 2 * storage.count)))
-    withBytes { held in larger.withMutableBytes { unsafe copy(held, into: &$0, at: 0) } }
+    withBytes { held in larger.withMutableBytes { $0.write(held, at: 0) } }
     end -= start
     start = 0
     storage = larger
@@ -153,17 +153,6 @@ public struct SecretBuffer: ~Copyable, Sendable {
     }
     self.end -= start
     self.start = 0
-  }
-}
-
-/// Copies `source` into `target` from `offset` on; the caller has made room.
-@unsafe private func copy(_ source: Span<UInt8>, into target: inout MutableSpan<UInt8>, at offset: Int) {
-  precondition(offset >= 0 && offset + source.count <= target.count)
-  unsafe source.withUnsafeBytes { from in
-    unsafe target.withUnsafeMutableBytes { to in
-      guard let read = from.baseAddress, let write = to.baseAddress else { return }
-      unsafe memcpy(write + offset, read, from.count)
-    }
   }
 }
 

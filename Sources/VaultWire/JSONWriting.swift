@@ -27,23 +27,35 @@ extension SecretBuffer {
   /// meaning and C0 controls (RFC 8259, section 7). The length is known before the first byte is written, so
   /// that a secret is never moved from one buffer to a larger one on its way.
   mutating func appendString(_ text: Span<UInt8>) throws(SecretMemoryError) {
-    var more = 0
-    for index in text.indices { more += Self.escapeBytes(text[index]) }
+    let more = Self.escapeBytes(text)
     _ = try fill(atLeast: text.count + more + 2) { free in
       free[0] = UInt8(ascii: "\"")
       var end = 1
-      for index in text.indices {
-        let byte = text[index]
-        if more > 0, Self.escapeBytes(byte) > 0 {
-          end = Self.writeEscape(of: byte, into: &free, at: end)
-        } else {
-          free[end] = byte
-          end += 1
+      var index = 0
+      while index < text.count {
+        let run = more == 0 ? text.count : text.firstEscaped(from: index)
+        free.write(text.extracting(index..<run), at: end)
+        (index, end) = (run, end + run - index)
+        while index < text.count, Self.escapeBytes(text[index]) > 0 {
+          end = Self.writeEscape(of: text[index], into: &free, at: end)
+          index += 1
         }
       }
       free[end] = UInt8(ascii: "\"")
       return end + 1
     }
+  }
+
+  /// How many bytes the escapes of a string take more than what they stand for.
+  private static func escapeBytes(_ text: Span<UInt8>) -> Int {
+    var more = 0
+    var index = text.firstEscaped(from: 0)
+    while index < text.count {
+      let bytes = escapeBytes(text[index])
+      more += bytes
+      index = bytes > 0 ? index + 1 : text.firstEscaped(from: index)
+    }
+    return more
   }
 
   /// How many bytes more than one a byte takes in a string.
@@ -122,8 +134,35 @@ extension Span<UInt8> {
 
   /// Whether they hold a NUL.
   var holdsNUL: Bool {
-    var found = false
-    for index in indices { found = self[index] == 0 || found }
-    return found
+    var index = 0
+    var found: UInt64 = 0
+    while index + 8 <= count {
+      found |= word(at: index).zeroBytes
+      index += 8
+    }
+    while index < count {
+      found |= self[index] == 0 ? 1 : 0
+      index += 1
+    }
+    return found != 0
+  }
+
+  /// The place of the first byte, at or behind `start`, that a string must escape; `count` where there is none.
+  fileprivate func firstEscaped(from start: Int) -> Int {
+    var index = start
+    while index + 8 <= count {
+      let word = word(at: index)
+      let found =
+        word.bytes(below: 0x20) | (word ^ UInt64(everyByte: UInt8(ascii: "\""))).zeroBytes
+        | (word ^ UInt64(everyByte: UInt8(ascii: "\\"))).zeroBytes
+      if found != 0 { break }
+      index += 8
+    }
+    while index < count, self[index] >= 0x20, self[index] != UInt8(ascii: "\""),
+      self[index] != UInt8(ascii: "\\")
+    {
+      index += 1
+    }
+    return index
   }
 }
