@@ -60,7 +60,7 @@ let package = Package(
     module("StateStore", imports: ["VaultCore", "Database", "VaultModel"]),
     module(
       "FileStore",
-      imports: ["VaultCore", "VaultCrypto", "Database", "VaultModel", "SecretMemory"]),
+      imports: ["VaultCore", "VaultCrypto", "Database", "CLinux", "VaultModel", "SecretMemory"]),
 
     // Listener, connection, and what the process owes the system.
     module(

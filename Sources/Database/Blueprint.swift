@@ -31,6 +31,9 @@ public struct Blueprint: Sendable {
     self.tables = tables
   }
 
+  /// What to do with such a file where it is damaged.
+  public var remedy: String { place == .session ? "remove it" : "restore it from a backup" }
+
   /// The names of everything that SQLite may keep of a database called `name`.
   private static func files(of name: String) -> [String] { [name] + sideFiles(of: name) }
 
@@ -102,8 +105,8 @@ public struct Blueprint: Sendable {
       throw .damaged(
         store: place,
         reason: file.size == 0
-          ? "\(folder.path)/\(name) is empty; restore it from a backup, or move it away"
-          : "\(folder.path)/\(name) is not a file of vaultd, or is damaged; restore it from a backup, or move it away"
+          ? "\(folder.path)/\(name) is empty; \(remedy), or move it away"
+          : "\(folder.path)/\(name) is not a file of vaultd, or is damaged; \(remedy), or move it away"
       )
     }
     return file

@@ -11,22 +11,24 @@ final class AnchorFile {
   /// Its path as the user knows it.
   let path: String
   private let name: String
+  private let place: Place
   private let folder: DataFolder
   private var file: FixedFile?
 
   /// The anchor of the file that `blueprint` plans.
   init(of blueprint: Blueprint, in folder: DataFolder) {
     name = blueprint.anchorName
+    place = blueprint.place
     path = "\(folder.path)/\(name)"
     self.folder = folder
   }
 
   /// What it says.
   func read(_ keys: VaultKeys) throws(VaultError) -> Anchor.Finding {
-    let bytes = try Place.file.judge { () throws(FolderFault) in
+    let bytes = try place.judge { () throws(FolderFault) in
       try FixedFile.read(name, Anchor.size + 1, in: folder)
     }
-    return try Place.file.judge { () throws(CryptoError) in try Anchor.judge(bytes, keys) }
+    return try place.judge { () throws(CryptoError) in try Anchor.judge(bytes, keys) }
   }
 
   /// Says that the file has come to `sequence`.

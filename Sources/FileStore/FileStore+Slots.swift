@@ -20,19 +20,19 @@ extension FileStore {
       throw .invalidArgument(
         argument: "init", reason: "there is a vault file already: \(path); nothing was changed")
     }
-    try Place.file.judge { () throws(FolderFault) in try folder.checkWritable() }
+    try place.judge { () throws(FolderFault) in try folder.checkWritable() }
 
     let (kind, detail, secret, keyFile) = try newSlotKey(key)
     let (place, slot) = (folder, Slot(number: 1, kind: kind, detail: detail, created: clock.wall))
     let made = await slowly.run { _ in
-      Result { () throws(VaultError) in try makeFile(in: place, slot, secret) }
+      Result { () throws(VaultError) in try makeFile(.vault, in: place, slot: (slot, secret)) }
     }
     switch made {
     case .failure(let error):
       keyFile?.remove()
       throw error
     case .success(let dataKey):
-      condition = Self.examine(folder)
+      condition = Self.examine(blueprint, folder)
       guard case .locked(let file) = condition, let row = file.soundSlots.first else {
         throw .internal(reason: "the vault file that was just made cannot be read")
       }
@@ -40,10 +40,32 @@ extension FileStore {
     }
   }
 
+  /// Makes the file without a slot, whose data key is kept elsewhere, and opens it.
+  func make(_ dataKey: SharedSecret) async throws(VaultError) {
+    let (plan, folder, era) = (blueprint, folder, era)
+    let made = await slowly.run { _ in
+      Result { () throws(VaultError) in _ = try makeFile(plan, in: folder, dataKey) }
+    }
+    try made.get()
+    condition = Self.examine(plan, folder)
+    try await open(dataKey, era)
+  }
+
+  /// Unlocks the file with the data key itself.
+  func open(_ dataKey: SharedSecret) async throws(VaultError) {
+    look()
+    try await open(dataKey, era)
+  }
+
+  private func open(_ dataKey: SharedSecret, _ era: Int) async throws(VaultError) {
+    if case .locked(let file) = condition { return try await open(file, dataKey, by: nil, era) }
+    _ = try unlocked()
+  }
+
   /// Looks at the file again where it could not be used so far.
   private func look() {
     switch condition {
-    case .absent, .refused: if folder.fault == nil { condition = Self.examine(folder) }
+    case .absent, .refused: if folder.fault == nil { condition = Self.examine(blueprint, folder) }
     case .locked, .unlocked: break
     }
   }
@@ -92,7 +114,7 @@ extension FileStore {
 
   /// Unlocks the file with its data key, unless it was locked again since `era`.
   private func open(
-    _ file: OpenedFile, _ dataKey: SharedSecret, by row: SlotRow, _ era: Int
+    _ file: OpenedFile, _ dataKey: SharedSecret, by row: SlotRow?, _ era: Int
   ) async throws(VaultError) {
     let outcome: Result<Ledger, VaultError>
     do throws(CommitFailure) {
@@ -101,7 +123,7 @@ extension FileStore {
       }
       outcome = .success(ledger)
     } catch {
-      outcome = .failure(error.outcome(in: .file))
+      outcome = .failure(error.outcome(in: place))
     }
     switch outcome {
     case .failure(let error):
@@ -112,12 +134,12 @@ extension FileStore {
     case .success(let ledger):
       guard era == self.era, let keys = ledger.keys else {
         ledger.close()
-        throw .lockedMeanwhile
+        throw .lockedMeanwhile(place)
       }
-      guard ledger.state.slots.contains(row.mark) else {
+      if let row, !ledger.state.slots.contains(row.mark) {
         if !isUnlocked { ledger.close() }
         throw .damaged(
-          store: .file,
+          store: place,
           reason:
             "slot \(row.slot.number) of \(path) is not one that was added to it; use another, or restore the file"
         )
@@ -148,7 +170,7 @@ extension FileStore {
 
   private var damagedSlots: VaultError {
     .damaged(
-      store: .file,
+      store: place,
       reason: "a slot of \(path) is damaged, and no other opens with this; restore the file from a backup")
   }
 
@@ -192,7 +214,7 @@ extension FileStore {
     // A passphrase may still open it where there is a slot for one.
     if file.hasDamagedSlots, reasons.count == sound.count { throw damagedSlots }
     let why = reasons.isEmpty ? "" : " (\(reasons.joined(separator: "; ")))"
-    throw .locked(store: .file, reason: "the vault file \(path) is locked\(why): run `vault unlock`")
+    throw .locked(store: place, reason: "\(path) is locked\(why): run `vault unlock`")
   }
 
   // MARK: Slots
@@ -210,7 +232,7 @@ extension FileStore {
       throw .invalidArgument(
         argument: "slot", reason: "a vault file has at most \(Limits.slots) slots: remove one")
     }
-    try Place.file.judge { () throws(FolderFault) in try folder.checkWritable() }
+    try place.judge { () throws(FolderFault) in try folder.checkWritable() }
     let (kind, detail, secret, keyFile) = try newSlotKey(key)
     lastSlot = max(lastSlot, ledger.state.slotsMade) + 1
     let slot = Slot(number: lastSlot, kind: kind, detail: detail, created: clock.wall)
@@ -243,8 +265,8 @@ extension FileStore {
   }
 
   private func change(_ file: OpenedFile, _ change: RecordChange) async throws(VaultError) {
-    if let failure = await file.commits.commit(change) { throw failure.outcome(in: .file) }
-    file.slots = try Place.file.judge { () throws(DatabaseFault) in try file.reader.slots() }
+    if let failure = await file.commits.commit(change) { throw failure.outcome(in: place) }
+    file.slots = try place.judge { () throws(DatabaseFault) in try file.reader.slots() }
   }
 
   // MARK: Verifying
@@ -254,29 +276,33 @@ extension FileStore {
     do throws(CommitFailure) {
       return try await file.commits.perform { tables, _ throws(CommitFailure) in try tables.verify() }
     } catch {
-      throw error.outcome(in: .file)
+      throw error.outcome(in: place)
     }
   }
 }
 
-/// Makes a vault file with one slot and a new data key.
+/// Makes a file with a new name, a data key that is new unless it is given, and a slot unless the key is kept elsewhere.
 /// - Returns: the data key.
 private func makeFile(
-  in folder: DataFolder, _ slot: Slot, _ secret: SlotSecret
+  _ blueprint: Blueprint, in folder: DataFolder, _ key: SharedSecret? = nil, slot: (Slot, SlotSecret)? = nil
 ) throws(VaultError) -> SharedSecret {
-  let (header, dataKey) = try Place.file.judge { () throws(CryptoError) in
-    (Header(vault: try VaultID()), SharedSecret(try SecretBytes(random: SealingKey.size)))
+  let (header, dataKey) = try blueprint.place.judge { () throws(CryptoError) in
+    let dataKey = if let key { key } else { SharedSecret(try SecretBytes(random: SealingKey.size)) }
+    return (Header(vault: try VaultID()), dataKey)
   }
-  let row = try SlotRow(slot, of: header.vault, key: secret, holding: dataKey)
   var state = SetState()
-  state.slotsMade = slot.number
-  state.slots = [row.mark]
-  let (checksum, sealed) = try Place.file.judge { () throws(CryptoError) in
+  var row: SlotRow?
+  if let (slot, secret) = slot {
+    let made = try SlotRow(slot, of: header.vault, key: secret, holding: dataKey)
+    row = made
+    (state.slotsMade, state.slots) = (slot.number, [made.mark])
+  }
+  let (checksum, sealed) = try blueprint.place.judge { () throws(CryptoError) in
     (try header.checksum(), try VaultKeys(dataKey, of: header.vault, sealed: 0).seal(state))
   }
-  try Blueprint.vault.make(in: folder) { connection throws(DatabaseFault) in
+  try blueprint.make(in: folder) { connection throws(DatabaseFault) in
     try header.write(connection, checksum: checksum)
-    try row.write(connection)
+    try row?.write(connection)
     try connection.prepare("INSERT INTO state (id, sealed) VALUES (1, ?)").run(.blob(sealed))
   }
   return dataKey

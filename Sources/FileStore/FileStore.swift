@@ -1,5 +1,5 @@
-// The vault file as a store: the front half on the main thread. It names, seals and opens, asks the ledger
-// what to believe, and leaves writing to the file thread. A token is looked up without a hop. What belongs to
+// A file of ours as a store, the vault file or that of the session: the front half on the main thread. It names,
+// seals and opens, asks the ledger what to believe, and leaves writing to the file thread. A token is looked up without a hop. What belongs to
 // slots is in `FileStore+Slots`. Serves nothing that does not authenticate, and touches no file that is not
 // ours.
 
@@ -9,10 +9,10 @@ import VaultCore
 import VaultCrypto
 import VaultModel
 
-/// The vault file in the data folder.
+/// The vault file in the data folder; with another plan, the session store's file in its folder.
 @VaultActor
 public final class FileStore: VaultFile {
-  public nonisolated let name = StoreName.file
+  public nonisolated let name: StoreName
 
   /// How the file is.
   enum Condition {
@@ -26,6 +26,7 @@ public final class FileStore: VaultFile {
     case unlocked(OpenedFile, VaultKeys, Ledger)
   }
 
+  let blueprint: Blueprint
   let folder: DataFolder
   let clock: any Clock
   /// The folder of systemd's credentials; `nil` where there is none.
@@ -44,16 +45,22 @@ public final class FileStore: VaultFile {
   ///   - folder: the data folder.
   ///   - clock: dates slots.
   ///   - credentials: the folder of systemd's credentials; `nil` where the daemon has none.
-  public init(folder: DataFolder, clock: any Clock, credentials: String?) {
+  public convenience init(folder: DataFolder, clock: any Clock, credentials: String?) {
+    self.init(.vault, folder: folder, clock: clock, credentials: credentials)
+  }
+
+  init(_ blueprint: Blueprint, folder: DataFolder, clock: any Clock, credentials: String? = nil) {
+    self.blueprint = blueprint
+    name = blueprint.store
     self.folder = folder
     self.clock = clock
     self.credentials = credentials
-    condition = Self.examine(folder)
+    condition = Self.examine(blueprint, folder)
   }
 
-  static func examine(_ folder: DataFolder) -> Condition {
+  static func examine(_ blueprint: Blueprint, _ folder: DataFolder) -> Condition {
     do throws(VaultError) {
-      return try OpenedFile.open(in: folder).map { .locked($0) } ?? .absent
+      return try OpenedFile.open(blueprint, in: folder).map { .locked($0) } ?? .absent
     } catch {
       return .refused(error)
     }
@@ -61,7 +68,7 @@ public final class FileStore: VaultFile {
 
   /// Ends the store in order: what was begun is on the disk, and the files are closed.
   public func close() async {
-    let (present, ending) = (condition, VaultError.unavailable(store: .file, reason: "vaultd is ending"))
+    let (present, ending) = (condition, VaultError.unavailable(store: place, reason: "vaultd is ending"))
     era += 1
     condition = .refused(ending)
     switch present {
@@ -76,7 +83,10 @@ public final class FileStore: VaultFile {
   // MARK: How it is
 
   /// The file's path as the user knows it.
-  var path: String { "\(folder.path)/\(Blueprint.vault.name)" }
+  var path: String { "\(folder.path)/\(blueprint.name)" }
+
+  /// What outcomes call the store.
+  var place: Place { blueprint.place }
 
   public var exists: Bool {
     // Where the folder cannot be used there may be one.
@@ -108,7 +118,7 @@ public final class FileStore: VaultFile {
           ledger.numbers.tokens, ledger.numbers.pending
         )
       }
-    return StoreStatus(store: .file, state: state, detail: detail, entries: entries, pending: pending)
+    return StoreStatus(store: name, state: state, detail: detail, entries: entries, pending: pending)
   }
 
   public var highestVersion: Version {
@@ -127,9 +137,9 @@ public final class FileStore: VaultFile {
   /// The file with its keys, or why it cannot be used.
   func unlocked() throws(VaultError) -> (file: OpenedFile, keys: VaultKeys, ledger: Ledger) {
     switch condition {
-    case .absent: throw .unavailable(store: .file, reason: "there is no vault file: run `vault init`")
+    case .absent: throw .unavailable(store: place, reason: "there is no vault file: run `vault init`")
     case .refused(let error): throw error
-    case .locked: throw .locked(store: .file, reason: "the vault file \(path) is locked: run `vault unlock`")
+    case .locked: throw .locked(store: place, reason: "\(path) is locked: run `vault unlock`")
     case .unlocked(let file, let keys, let ledger): return (file, keys, ledger)
     }
   }
@@ -150,7 +160,7 @@ public final class FileStore: VaultFile {
 
   private func token(of id: EntryID) throws(VaultError) -> Token? {
     let (_, keys, _) = try unlocked()
-    let record = try Place.file.judge { () throws(CryptoError) in try keys.id(of: id) }
+    let record = try place.judge { () throws(CryptoError) in try keys.id(of: id) }
     return try row(record, "the record of \(id)") { name, entry, secret in
       guard let entry = keys.openEntry(entry, name, of: id),
         let secret = try? keys.open(secret, .secret, of: name),
@@ -184,8 +194,8 @@ public final class FileStore: VaultFile {
       guard let entry, namespace == nil || entry.id.key.namespace == namespace else { return }
       entries.append(entry)
     }
-    let of = try Place.file.judge { () throws(CryptoError) in try namespace.map(keys.id(of:)) }
-    let next = try Place.file.judge { () throws(DatabaseFault) in
+    let of = try place.judge { () throws(CryptoError) in try namespace.map(keys.id(of:)) }
+    let next = try place.judge { () throws(DatabaseFault) in
       try file.reader.forEachRow(of: of, from: first, count: Limits.rowsListedAtOnce) { name, sealed in
         guard let name, !name.standing.marks.contains(.tombstone) else { return }
         if ledger.belief(name.id).allows(name.standing) {
@@ -224,7 +234,7 @@ public final class FileStore: VaultFile {
     func damaged() -> VaultError {
       ledger.noteDamage()
       return .damaged(
-        store: .file,
+        store: place,
         reason: "\(what()) in \(path) is damaged: set it again, or restore the file from a backup")
     }
     while true {
@@ -232,7 +242,7 @@ public final class FileStore: VaultFile {
       if belief.committed == nil, belief.underway == nil {
         if belief.isDoubted { throw damaged() }
         guard let missing = belief.missing else { return nil }
-        let multiplier = try Place.file.judge { () throws(CryptoError) in try keys.multiplier(of: record) }
+        let multiplier = try place.judge { () throws(CryptoError) in try keys.multiplier(of: record) }
         if multiplier == missing { throw damaged() }
         return nil
       }
@@ -246,7 +256,7 @@ public final class FileStore: VaultFile {
           return open(name, entry, secret).map(Reading.value) ?? .unbelievable
         }
       } catch {
-        throw error.kind == .corrupt ? damaged() : error.outcome(in: .file)
+        throw error.kind == .corrupt ? damaged() : error.outcome(in: place)
       }
       switch reading {
       case .value(let value): return value
@@ -292,9 +302,9 @@ public final class FileStore: VaultFile {
         throw .tooLarge(size: secret.count, limit: Limits.secretBytes)
       }
       var entry = entry
-      entry.store = .file
+      entry.store = name
       let (file, keys, _) = try unlocked()
-      let placement = try Place.file.judge { () throws(CryptoError) in
+      let placement = try place.judge { () throws(CryptoError) in
         try secret.withBytes { secret throws(CryptoError) in
           try keys.placement(of: entry, secret, entry.pending ? .pending : [])
         }
@@ -326,7 +336,7 @@ public final class FileStore: VaultFile {
     of id: EntryID, _ version: Version
   ) throws(VaultError) -> Removal? {
     let (file, keys, ledger) = try unlocked()
-    return try Place.file.judge { () throws(CryptoError) in
+    return try place.judge { () throws(CryptoError) in
       let record = try keys.id(of: id)
       let multiplier = try keys.multiplier(of: record)
       let belief = ledger.belief(record)
@@ -343,7 +353,7 @@ public final class FileStore: VaultFile {
       var placement = Placement(id: record, multiplier: multiplier, version: version, row: nil)
       if belief.isDoubted {
         let entry = Entry(
-          id: id, version: version, created: clock.wall, modified: clock.wall, size: 0, store: .file)
+          id: id, version: version, created: clock.wall, modified: clock.wall, size: 0, store: name)
         placement = try keys.placement(of: entry, Span(), .tombstone)
       }
       return (file, placement, wasThere)
@@ -358,7 +368,7 @@ public final class FileStore: VaultFile {
 
   private func commit(_ change: RecordChange, _ file: OpenedFile) async throws(WriteFailure) {
     guard let failure = await file.commits.commit(change) else { return }
-    throw WriteFailure(failure.outcome(in: .file), mayTakeEffect: failure.mayHaveCommitted)
+    throw WriteFailure(failure.outcome(in: place), mayTakeEffect: failure.mayHaveCommitted)
   }
 
   private func orFail<Result>(_ body: () throws(VaultError) -> Result) throws(WriteFailure) -> Result {

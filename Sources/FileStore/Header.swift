@@ -16,15 +16,17 @@ struct Header: Hashable, Sendable {
 
   /// Reads the header.
   /// - Throws: `.unsupportedVersion` for a newer format, `.damaged` where header and checksum do not fit.
-  static func read(_ connection: borrowing Connection) throws(VaultError) -> Header {
+  static func read(
+    _ connection: borrowing Connection, of blueprint: Blueprint
+  ) throws(VaultError) -> Header {
     let found: (Int64, [UInt8], [UInt8], Int64)?
-    do throws(DatabaseFault) { found = try row(connection) } catch {
+    do throws(DatabaseFault) { found = try row(connection, of: blueprint) } catch {
       // A table that does not have these columns.
-      if error.kind != .misuse { throw error.outcome(in: .file) }
+      if error.kind != .misuse { throw error.outcome(in: blueprint.place) }
       found = nil
     }
     let damaged = VaultError.damaged(
-      store: .file, reason: "the header of \(connection.path) is damaged; restore it from a backup")
+      store: blueprint.place, reason: "the header of \(connection.path) is damaged; \(blueprint.remedy)")
     guard let (format, vault, checksum, version) = found, let id = VaultID(vault.span), format == version,
       checksum == (try? Checksum.of(image(format, id)))
     else { throw damaged }
@@ -34,12 +36,12 @@ struct Header: Hashable, Sendable {
   }
 
   private static func row(
-    _ connection: borrowing Connection
+    _ connection: borrowing Connection, of blueprint: Blueprint
   ) throws(DatabaseFault) -> (Int64, [UInt8], [UInt8], Int64)? {
     let statement = try connection.prepare("SELECT format, vault, checksum FROM header WHERE id = 1")
     defer { statement.reset() }
     guard try statement.step() else { return nil }
-    let version = try Blueprint.vault.format(connection)
+    let version = try blueprint.format(connection)
     return (statement.integer(0), statement.blob(1), statement.blob(2), version)
   }
 

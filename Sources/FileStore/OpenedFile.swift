@@ -22,37 +22,38 @@ final class OpenedFile {
   /// - Returns: `nil` where there is none.
   /// - Throws: `.damaged` for what is not ours or has a damaged header, `.unsupportedVersion` for a newer
   ///   format.
-  static func open(in folder: DataFolder) throws(VaultError) -> OpenedFile? {
-    guard try Blueprint.vault.examine(in: folder) != nil else { return nil }
-    return try OpenedFile(folder)
+  static func open(_ blueprint: Blueprint, in folder: DataFolder) throws(VaultError) -> OpenedFile? {
+    guard try blueprint.examine(in: folder) != nil else { return nil }
+    return try OpenedFile(blueprint, folder)
   }
 
-  private init(_ folder: DataFolder) throws(VaultError) {
-    let path = folder.path(of: Blueprint.vault.name)
-    let connection = try Place.file.judge { () throws(DatabaseFault) in
+  private init(_ blueprint: Blueprint, _ folder: DataFolder) throws(VaultError) {
+    let path = folder.path(of: blueprint.name)
+    let connection = try blueprint.place.judge { () throws(DatabaseFault) in
       try Connection(path, .read, layer: folder.layer)
     }
-    header = try Header.read(connection)
-    let hasItsTables = try Place.file.judge { () throws(DatabaseFault) in
-      try Blueprint.vault.hasItsTables(connection)
+    header = try Header.read(connection, of: blueprint)
+    let hasItsTables = try blueprint.place.judge { () throws(DatabaseFault) in
+      try blueprint.hasItsTables(connection)
     }
     guard hasItsTables else {
       throw .damaged(
-        store: .file, reason: "the tables of \(path) are not those of a vault file; restore it from a backup")
+        store: blueprint.place,
+        reason: "the tables of \(path) are not those of a vault file; \(blueprint.remedy)")
     }
     do throws(DatabaseFault) {
       reader = try RecordReader(connection)
       slots = try reader.slots()
       recordCount = try reader.count()
     } catch {
-      throw error.outcome(in: .file)
+      throw error.outcome(in: blueprint.place)
     }
     let (vault, inForce) = (header.vault, LedgerInForce())
     commits = GroupCommit(name: "vault-file") { () throws(CommitFailure) in
       do throws(DatabaseFault) {
         let access: Connection.Access = folder.isWritable ? .write : .read
         let connection = try Connection(path, access, layer: folder.layer)
-        let tables = try RecordTables(connection, of: vault, in: folder, inForce)
+        let tables = try RecordTables(connection, of: vault, blueprint, in: folder, inForce)
         return GroupCommit<RecordTables>.Opened(connection, tables)
       } catch {
         throw .database(error)

@@ -19,8 +19,10 @@ extension RecordTables {
     return try connection.snapshot(failure: CommitFailure.database) { () throws(CommitFailure) in
       let state = try readState(dataKey, connection)
       let keys: VaultKeys
-      do throws(CryptoError) { keys = try VaultKeys(dataKey, of: vault, sealed: state.sequence) } catch {
-        throw .refused(VaultError(error, in: .file))
+      do throws(CryptoError) {
+        keys = try VaultKeys(dataKey, of: vault, sealed: state.sequence, store: blueprint.store)
+      } catch {
+        throw .refused(VaultError(error, in: blueprint.place))
       }
       let finding = try compare(state, keys, connection)
       do throws(CryptoError) {
@@ -29,7 +31,7 @@ extension RecordTables {
         if finding != .sequence(state.sequence), folder.isWritable { anchor.write(state.sequence, keys) }
         return ledger
       } catch {
-        throw .refused(VaultError(error, in: .file))
+        throw .refused(VaultError(error, in: blueprint.place))
       }
     }
   }
@@ -43,7 +45,7 @@ extension RecordTables {
     guard case .sequence(let acknowledged) = finding, state.sequence < acknowledged else { return finding }
     throw .refused(
       .damaged(
-        store: .file,
+        store: blueprint.place,
         reason:
           "\(connection.path) lacks the last \(acknowledged - state.sequence) of its changes: its log was damaged or "
           + "lost, or an older copy was put back. Restore \(folder.path) from a backup; or, if the older copy is "
@@ -57,7 +59,8 @@ extension RecordTables {
     do throws(DatabaseFault) { state = try openState(dataKey, connection) } catch { throw .database(error) }
     if let state { return state }
     throw .refused(
-      .damaged(store: .file, reason: "the state of \(connection.path) is damaged; restore it from a backup"))
+      .damaged(
+        store: blueprint.place, reason: "the state of \(connection.path) is damaged; \(blueprint.remedy)"))
   }
 
   /// The state in the file; `nil` where it does not open.
@@ -179,12 +182,12 @@ extension RecordTables {
   /// Authenticates every record, every slot and the set, against what is believed and against the keys, as the
   /// files on the disk have them: a daemon that starts after this one was killed would find no other.
   func verify() throws(CommitFailure) -> Verification {
-    guard let ledger, let keys = ownKeys(ledger) else { throw .refused(.lockedMeanwhile) }
+    guard let ledger, let keys = ownKeys(ledger) else { throw .refused(.lockedMeanwhile(blueprint.place)) }
     var left = ledger.standings
     var (records, damaged) = (0, 0)
     var isSound = ledger.blames.isEmpty && ledger.state.doubted == 0 && !ledger.anchorWasDamaged
     do throws(DatabaseFault) {
-      let connection = try Blueprint.vault.crashView(in: folder)
+      let connection = try blueprint.crashView(in: folder)
       // An older state is what is left where the log ends too early.
       if try openState(keys.dataKey, connection) != ledger.state { isSound = false }
       let rows = try connection.prepare("SELECT id, version, marks, namespace, entry, secret FROM record")
@@ -205,7 +208,7 @@ extension RecordTables {
       guard error.kind == .corrupt || !watch.isInPlace else { throw .database(error) }
       isSound = false
     }
-    if ledger.keys == nil { throw .refused(.lockedMeanwhile) }
+    if ledger.keys == nil { throw .refused(.lockedMeanwhile(blueprint.place)) }
     // What is believed and was not there.
     records += left.count
     damaged += left.count
@@ -221,7 +224,7 @@ extension RecordTables {
   private func opens(_ row: borrowing Statement, _ name: RecordName, _ keys: VaultKeys) -> Bool {
     let entry = try? row.withBlob(4) { sealed in
       let plain = try keys.open(sealed, .entry, of: name)
-      return try plain.withBytes { try EntryForm.entry($0, in: .file) }
+      return try plain.withBytes { try EntryForm.entry($0, in: blueprint.store) }
     }
     guard let entry, entry.version == name.standing.version, (try? keys.id(of: entry.id)) == name.id,
       (try? keys.id(of: entry.id.key.namespace)) == name.namespace,

@@ -14,6 +14,7 @@ final class LedgerInForce: Sendable {
 /// The statements that write.
 final class RecordTables: WrittenTables {
   let vault: VaultID
+  let blueprint: Blueprint
   private let put: Statement
   private let delete: Statement
   private let setAside: Statement
@@ -27,7 +28,8 @@ final class RecordTables: WrittenTables {
   private var prepared: Ledger.Prepared?
 
   init(
-    _ connection: borrowing Connection, of vault: VaultID, in folder: DataFolder, _ inForce: LedgerInForce
+    _ connection: borrowing Connection, of vault: VaultID, _ blueprint: Blueprint, in folder: DataFolder,
+    _ inForce: LedgerInForce
   ) throws(DatabaseFault) {
     put = try connection.prepare(
       """
@@ -40,9 +42,10 @@ final class RecordTables: WrittenTables {
       "UPDATE record SET version = -version WHERE id BETWEEN ? AND ? AND version > 0")
     state = try connection.prepare("UPDATE state SET sealed = ? WHERE id = 1")
     deleteSlot = try connection.prepare("DELETE FROM slot WHERE number = ?")
-    watch = FileWatch(.vault, in: folder)
-    anchor = AnchorFile(of: .vault, in: folder)
+    watch = FileWatch(blueprint, in: folder)
+    anchor = AnchorFile(of: blueprint, in: folder)
     self.vault = vault
+    self.blueprint = blueprint
     self.folder = folder
     self.inForce = inForce
   }
@@ -55,7 +58,7 @@ final class RecordTables: WrittenTables {
 
   func apply(_ changes: [RecordChange], in connection: borrowing Connection) throws(CommitFailure) {
     do throws(VaultError) { try watch.check() } catch { throw .refused(error) }
-    guard let prepared = ledger?.prepare(changes) else { throw .refused(.lockedMeanwhile) }
+    guard let prepared = ledger?.prepare(changes) else { throw .refused(.lockedMeanwhile(blueprint.place)) }
     self.prepared = prepared
     do throws(DatabaseFault) {
       for bucket in prepared.setAside {
@@ -68,7 +71,7 @@ final class RecordTables: WrittenTables {
     }
     let sealed: [UInt8]
     do throws(CryptoError) { sealed = try prepared.keys.seal(prepared.state) } catch {
-      throw .refused(VaultError(error, in: .file))
+      throw .refused(VaultError(error, in: blueprint.place))
     }
     do throws(DatabaseFault) { try state.run(.blob(sealed)) } catch { throw .database(error) }
   }
@@ -112,6 +115,7 @@ final class RecordTables: WrittenTables {
 
 extension VaultError {
   /// The outcome for what was begun and overtaken by a lock.
-  static let lockedMeanwhile = VaultError.locked(
-    store: .file, reason: "the vault file was locked meanwhile: run `vault unlock`")
+  static func lockedMeanwhile(_ place: Place) -> VaultError {
+    .locked(store: place, reason: "the vault was locked meanwhile: run `vault unlock`")
+  }
 }

@@ -10,6 +10,8 @@ import VaultModel
 /// The keys of one vault.
 final class VaultKeys: Sendable {
   let vault: VaultID
+  /// The store that entries are in.
+  let store: StoreName
   /// What slots wrap.
   let dataKey: SharedSecret
   let state: SealingKey
@@ -22,8 +24,11 @@ final class VaultKeys: Sendable {
 
   /// The keys of a vault from its data key, 32 bytes. `sealed` is how many values each of them has sealed at
   /// most.
-  init(_ dataKey: SharedSecret, of vault: VaultID, sealed: UInt64) throws(CryptoError) {
+  init(_ dataKey: SharedSecret, of vault: VaultID, sealed: UInt64, store: StoreName = .file)
+    throws(CryptoError)
+  {
     self.vault = vault
+    self.store = store
     self.dataKey = dataKey
     let whole: SecretBytes
     do throws(SecretMemoryError) {
@@ -102,7 +107,7 @@ final class VaultKeys: Sendable {
   /// is known.
   func openEntry(_ sealed: Span<UInt8>, _ record: RecordName, of id: EntryID? = nil) -> Entry? {
     guard let plain = try? open(sealed, .entry, of: record),
-      let entry = plain.withBytes({ try? EntryForm.entry($0, in: .file, of: id) }),
+      let entry = plain.withBytes({ try? EntryForm.entry($0, in: store, of: id) }),
       entry.version == record.standing.version, entry.pending == record.standing.marks.contains(.pending)
     else { return nil }
     return entry

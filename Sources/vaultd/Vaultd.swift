@@ -47,10 +47,12 @@ private func makeService(_ settings: Settings, _ clock: any Clock) -> Service {
   let file = FileStore(folder: folder, clock: clock, credentials: credentialsFolder())
   let state = StateStore(folder: folder, clock: clock)
   let secretService = SecretServiceStore(plainSession: settings.plainSession, clock: clock)
+  let session = SessionStore(
+    runtimeFolder: Surroundings.ofThisProcess.runtimeFolder, clock: clock,
+    startedByManager: isServiceOfManager)
   let vault = Vault(
-    preference: settings.store, secretService: secretService, file: file,
-    session: AbsentSession(reason: "this version keeps nothing until logout"), state: state, clock: clock,
-    timeouts: settings.timeouts)
+    preference: settings.store, secretService: secretService, file: file, session: session, state: state,
+    clock: clock, timeouts: settings.timeouts)
   return Service(
     vault: vault, warnings: state.notice.map { [$0] } ?? [],
     start: {
@@ -63,7 +65,14 @@ private func makeService(_ settings: Settings, _ clock: any Clock) -> Service {
       await secretService.close()
       await state.close()
       await file.close()
+      await session.close()
     })
+}
+
+/// Whether systemd executed this very process, and not one that it comes from (systemd.exec(5)).
+private var isServiceOfManager: Bool {
+  guard let number = unsafe getenv("SYSTEMD_EXEC_PID") else { return false }
+  return unsafe String(validatingCString: number) == "\(getpid())"
 }
 
 /// Where systemd puts the credentials of the unit (systemd.exec(5)).

@@ -85,7 +85,7 @@ import VaultModel
 
   @Test("no flipped bit of the file gives a wrong value or loses a key without a word")
   @VaultActor func file() async throws {
-    let bench = try await FileBench(inMemory: true)
+    let bench = try await FileBench()
     let files = try await files(bench, killed: false)
     var tally = Tally()
     for place in files.file.indices {
@@ -100,7 +100,7 @@ import VaultModel
 
   @Test("no flipped bit of a killed daemon's log gives an older value")
   @VaultActor func log() async throws {
-    let bench = try await FileBench(inMemory: true)
+    let bench = try await FileBench()
     let files = try await files(bench, killed: true)
     var tally = Tally()
     for place in files.log.indices {
@@ -114,7 +114,7 @@ import VaultModel
 
   @Test("a file or a log that is cut short anywhere is damaged as a whole")
   @VaultActor func cut() async throws {
-    let bench = try await FileBench(inMemory: true)
+    let bench = try await FileBench()
     for killed in [false, true] {
       let files = try await files(bench, killed: killed)
       let whole = killed ? files.log : files.file

@@ -26,7 +26,7 @@ final class FileBench {
   var file: String { data + "/vault.db" }
 
   /// A vault file, initialised and unlocked; with `initialised` false there is none.
-  init(initialised: Bool = true, inMemory: Bool = false, layer: FileLayer = .system) async throws {
+  init(initialised: Bool = true, inMemory: Bool = true, layer: FileLayer = .system) async throws {
     temporary = try TemporaryFolder(inMemory: inMemory)
     self.layer = layer
     store = FileStore(

@@ -54,6 +54,13 @@ public struct Surroundings: Sendable {
     return home + "/" + relative
   }
 
+  /// The user's runtime folder, where there is one: what the variable says, else `/run/user/UID` if that is ours alone.
+  public var runtimeFolder: String? {
+    if let path = variable("XDG_RUNTIME_DIR") { return path.hasPrefix("/") ? path : nil }
+    let fallback = "/run/user/\(user)"
+    return Self.isPrivateFolder(fallback) ? fallback : nil
+  }
+
   /// The path as seen from the root.
   func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }

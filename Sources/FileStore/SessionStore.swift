@@ -1,0 +1,229 @@
+// What lives until logout: a file like the vault file, in the user's runtime folder and nowhere but in memory, whose
+// data key is in the kernel's keyring. It makes itself with the first write, is there again after a restart of the
+// daemon, and is empty once the folder or the key is gone. Never asks anybody for anything.
+
+import CLinux
+import Database
+import Glibc
+import SecretMemory
+import VaultCore
+import VaultCrypto
+import VaultModel
+
+/// The session store (design.md, "The vault file").
+@VaultActor
+public final class SessionStore: SessionKeeper {
+  public nonisolated let name = StoreName.session
+
+  private enum Condition {
+    /// There is no place for it.
+    case nowhere(VaultError)
+    /// There is a place, and nothing in it that anybody has the key of.
+    case empty
+    /// There is a file, and its key was there.
+    case kept(FileStore)
+  }
+
+  private let runtimeFolder: String?
+  private let folder: String
+  private let clock: any Clock
+  private let ring: SessionRing
+  private var condition = Condition.empty
+  /// The file of a session that has ended; it holds the folder's lock until it is closed.
+  private var ended: FileStore?
+  /// Who waits for the file that is being made or opened.
+  private var waiting: [CheckedContinuation<Void, Never>]?
+
+  /// The store in the runtime folder.
+  /// - Parameters:
+  ///   - runtimeFolder: the user's runtime folder (`XDG_RUNTIME_DIR`); `nil` where there is none.
+  ///   - clock: the clock of the vault.
+  ///   - startedByManager: whether this process is a service of the user's systemd.
+  public init(runtimeFolder: String?, clock: any Clock, startedByManager: Bool) {
+    self.runtimeFolder = runtimeFolder
+    self.clock = clock
+    folder = "\(runtimeFolder ?? "")/vault"
+    ring = SessionRing(folder: folder, startedByManager: startedByManager)
+    condition = look()
+  }
+
+  // MARK: How it is
+
+  private var path: String { "\(folder)/\(Blueprint.session.name)" }
+
+  /// Throws where nothing may be written.
+  private func checkPlace() throws(VaultError) {
+    guard let runtimeFolder else {
+      throw .unavailable(
+        store: .session, reason: "there is no runtime folder (XDG_RUNTIME_DIR) for tokens until logout")
+    }
+    guard unsafe clinux_folder_is_memory(runtimeFolder) else {
+      throw .unavailable(
+        store: .session,
+        reason:
+          "tokens until logout are kept in memory alone, and \(runtimeFolder) is no folder there (tmpfs)")
+    }
+  }
+
+  private var fileIsThere: Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0
+  }
+
+  private func look() -> Condition {
+    do throws(VaultError) {
+      try checkPlace()
+      guard fileIsThere, try ring.read() != nil else { return .empty }
+      let folder = DataFolder(folder)
+      if let fault = folder.fault { throw fault.outcome(in: .session) }
+      return .kept(FileStore(.session, folder: folder, clock: clock))
+    } catch {
+      return .nowhere(error)
+    }
+  }
+
+  /// The condition now: a login session that has ended took the folder or the key with it.
+  private var present: Condition {
+    if case .kept(let file) = condition, !fileIsThere || !ring.holdsKey {
+      file.forget()
+      (condition, ended) = (.empty, file)
+    }
+    return condition
+  }
+
+  public var status: StoreStatus {
+    switch present {
+    case .nowhere(let error):
+      StoreStatus(store: .session, state: .unavailable, detail: "\(error)", entries: 0, pending: 0)
+    case .empty: StoreStatus(store: .session, state: .available, detail: path, entries: 0, pending: 0)
+    case .kept(let file): file.status
+    }
+  }
+
+  public var highestVersion: Version {
+    if case .kept(let file) = condition { file.highestVersion } else { 0 }
+  }
+
+  public var isUnlocked: Bool {
+    switch present {
+    case .nowhere: false
+    case .empty: true
+    case .kept(let file): file.isUnlocked
+    }
+  }
+
+  // MARK: Opening
+
+  public func forget() {
+    if case .kept(let file) = condition { file.forget() }
+  }
+
+  public func unlock() async throws(VaultError) {
+    await takeTurn()
+    defer { endTurn() }
+    if case .kept = present {} else { condition = look() }
+    switch condition {
+    case .nowhere(let error): throw error
+    case .empty: break
+    case .kept(let file):
+      guard let key = try ring.read() else {
+        (condition, ended) = (.empty, file)
+        return
+      }
+      try await file.open(key)
+    }
+  }
+
+  /// The file, made where there is none.
+  private func file() async throws(VaultError) -> FileStore {
+    await takeTurn()
+    defer { endTurn() }
+    if case .nowhere = present { condition = look() }
+    switch condition {
+    case .nowhere(let error): throw error
+    case .empty: return try await make()
+    case .kept(let file): return file
+    }
+  }
+
+  private func make() async throws(VaultError) -> FileStore {
+    try checkPlace()
+    await closeEnded()
+    let folder = DataFolder(folder)
+    if let fault = folder.fault { throw fault.outcome(in: .session) }
+    // What is left of a session whose key is gone can be read by nobody.
+    for file in Blueprint.session.files { folder.remove(file) }
+    let key = try Place.session.judge { () throws(CryptoError) in
+      SharedSecret(try SecretBytes(random: SealingKey.size))
+    }
+    // The key first: a file without one is replaced, a key without a file is used again for nothing.
+    try ring.keep(key)
+    let file = FileStore(.session, folder: folder, clock: clock)
+    try await file.make(key)
+    condition = .kept(file)
+    return file
+  }
+
+  private func closeEnded() async {
+    let file = ended
+    ended = nil
+    await file?.close()
+  }
+
+  /// One makes or opens at a time.
+  private func takeTurn() async {
+    while waiting != nil { await withCheckedContinuation { waiting?.append($0) } }
+    waiting = []
+  }
+
+  private func endTurn() {
+    let waited = waiting ?? []
+    waiting = nil
+    for one in waited { one.resume() }
+  }
+
+  /// Ends the store in order; what is in it stays until logout.
+  public func close() async {
+    await closeEnded()
+    guard case .kept(let file) = condition else { return }
+    condition = .nowhere(.unavailable(store: .session, reason: "vaultd is ending"))
+    await file.close()
+  }
+
+  // MARK: Tokens
+
+  public func lookUp(_ id: EntryID) -> LookUp {
+    if case .kept(let file) = present { file.lookUp(id) } else { .missing }
+  }
+
+  public func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token? {
+    if case .kept(let file) = present { try await file.read(id, patience) } else { nil }
+  }
+
+  public func list(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry] {
+    if case .kept(let file) = present { try await file.list(namespace, patience) } else { [] }
+  }
+
+  public func write(
+    _ entry: Entry, _ secret: SharedSecret, _ patience: Patience
+  ) async throws(WriteFailure) {
+    let file: FileStore
+    do throws(VaultError) { file = try await self.file() } catch { throw WriteFailure(error) }
+    try await file.write(entry, secret, patience)
+  }
+
+  public func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure) {
+    switch present {
+    case .nowhere(let error): throw WriteFailure(error)
+    case .empty: break
+    case .kept(let file): try await file.update(entry, patience)
+    }
+  }
+
+  public func remove(
+    _ id: EntryID, version: Version, _ patience: Patience
+  ) async throws(WriteFailure) -> Bool {
+    guard case .kept(let file) = present else { return false }
+    return try await file.remove(id, version: version, patience)
+  }
+}
