@@ -25,10 +25,7 @@ import CSQLite
   /// - Throws: what is wrong with the file, as far as SQLite reads it now.
   public init(_ path: String, _ access: Access, layer: FileLayer) throws(DatabaseFault) {
     let connection = try Connection(opening: path, access, layer)
-    do { try connection.configure(access) } catch {
-      // For SQLite a format of the schema that it does not know is a call that makes no sense; here it is damage.
-      throw error.kind == .misuse ? DatabaseFault(code: SQLITE_NOTADB, text: error.text, path: path) : error
-    }
+    try connection.configure(access)
     self = connection
   }
 

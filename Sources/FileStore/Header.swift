@@ -19,11 +19,12 @@ struct Header: Hashable, Sendable {
   static func read(
     _ connection: borrowing Connection, of blueprint: Blueprint
   ) throws(VaultError) -> Header {
-    let found: (Int64, [UInt8], [UInt8], Int64)?
-    do throws(DatabaseFault) { found = try row(connection, of: blueprint) } catch {
-      // A table that does not have these columns.
-      if error.kind != .misuse { throw error.outcome(in: blueprint.place) }
-      found = nil
+    let found = try blueprint.place.judge { () throws(DatabaseFault) -> (Int64, [UInt8], [UInt8], Int64)? in
+      let statement = try connection.prepare("SELECT format, vault, checksum FROM header WHERE id = 1")
+      defer { statement.reset() }
+      guard try statement.step() else { return nil }
+      let version = try blueprint.format(connection)
+      return (statement.integer(0), statement.blob(1), statement.blob(2), version)
     }
     let damaged = VaultError.damaged(
       store: blueprint.place, reason: "the header of \(connection.path) is damaged; \(blueprint.remedy)")
@@ -33,16 +34,6 @@ struct Header: Hashable, Sendable {
     guard format <= Self.format else { throw .unsupportedVersion(found: format, supported: Self.format) }
     guard format == Self.format else { throw damaged }
     return Header(vault: id)
-  }
-
-  private static func row(
-    _ connection: borrowing Connection, of blueprint: Blueprint
-  ) throws(DatabaseFault) -> (Int64, [UInt8], [UInt8], Int64)? {
-    let statement = try connection.prepare("SELECT format, vault, checksum FROM header WHERE id = 1")
-    defer { statement.reset() }
-    guard try statement.step() else { return nil }
-    let version = try blueprint.format(connection)
-    return (statement.integer(0), statement.blob(1), statement.blob(2), version)
   }
 
   /// Writes the header of a new file.

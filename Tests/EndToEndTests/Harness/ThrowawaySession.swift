@@ -26,24 +26,29 @@ final class ThrowawaySession {
   private var daemons: [DaemonUnderTest] = []
 
   var home: String { folder + "/home" }
-  var runtime: String { folder + "/run" }
+  let runtime: String
   var socket: String { runtime + "/vault/vault.sock" }
   var data: String { home + "/.local/share/vault" }
 
-  /// Runs a test in a new session and removes the session.
-  static func with(_ bus: Bus = .none, _ body: (ThrowawaySession) throws -> Void) throws {
-    let session = try ThrowawaySession()
+  /// Runs a test in a new session and removes the session. With `runtimeInMemory` its runtime folder is in a tmpfs, as
+  /// those of real sessions are.
+  static func with(
+    _ bus: Bus = .none, runtimeInMemory: Bool = false, _ body: (ThrowawaySession) throws -> Void
+  ) throws {
+    let session = try ThrowawaySession(runtimeInMemory: runtimeInMemory)
     defer { session.end() }
     if bus != .none { try session.startBus() }
     if bus == .keyring { try session.startKeyring() }
     try body(session)
   }
 
-  private init() throws {
+  private init(runtimeInMemory: Bool) throws {
     // Short: the path of a socket has at most 107 bytes.
-    folder = "/tmp/vault-e2e-" + UUID().uuidString.prefix(8).lowercased()
+    let name = "vault-e2e-" + UUID().uuidString.prefix(8).lowercased()
+    folder = "/tmp/" + name
+    runtime = runtimeInMemory ? "/dev/shm/" + name : folder + "/run"
     environment = [
-      "HOME": folder + "/home", "XDG_RUNTIME_DIR": folder + "/run", "TMPDIR": folder + "/tmp",
+      "HOME": folder + "/home", "XDG_RUNTIME_DIR": runtime, "TMPDIR": folder + "/tmp",
       "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "VAULTD_AUTOSTART": "no",
     ]
     for path in [folder, home, runtime, folder + "/tmp"] {
@@ -58,7 +63,7 @@ final class ThrowawaySession {
     stopBus()
     // A daemon that the command started itself belongs to nobody else.
     for pid in autostarted() { Glibc.kill(pid, SIGKILL) }
-    try? FileManager.default.removeItem(atPath: folder)
+    for path in [folder, runtime] { try? FileManager.default.removeItem(atPath: path) }
   }
 
   /// The processes of daemons that `vault` started in this session.
