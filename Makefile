@@ -12,8 +12,15 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BINDIR ?= $(PREFIX)/bin
 DOCDIR ?= $(PREFIX)/share/doc/vault
+MANDIR ?= $(PREFIX)/share/man
+# Where each shell looks for completions by itself.
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 # systemd looks for a user's own units under share, for everybody's under lib.
 UNITDIR ?= $(PREFIX)/$(if $(filter $(HOME)/.local,$(PREFIX)),share,lib)/systemd/user
+
+PAGES = $(notdir $(wildcard man/*.[1-9]))
 
 BUILD_PACKAGES = make gcc g++ pkg-config libsecret-1-dev libssl-dev libsqlite3-dev rapidjson-dev
 TEST_PACKAGES = gnome-keyring libsecret-tools dbus dbus-user-session libglib2.0-bin systemd util-linux procps \
@@ -71,17 +78,26 @@ need-swift:
 	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.3 is not on PATH: install it from swift.org first" >&2; exit 1; }
 
 install: build/vaultd build/vault
-	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(UNITDIR)" "$(DESTDIR)$(DOCDIR)"
+	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(UNITDIR)" "$(DESTDIR)$(DOCDIR)/examples"
 	install -m 0755 build/vaultd build/vault "$(DESTDIR)$(BINDIR)"
 	scripts/unit systemd/vaultd.service "$(BINDIR)/vaultd" >"$(DESTDIR)$(UNITDIR)/vaultd.service"
 	install -m 0644 systemd/vaultd.socket "$(DESTDIR)$(UNITDIR)"
 	chmod 0644 "$(DESTDIR)$(UNITDIR)/vaultd.service"
 	install -m 0644 README.md $(wildcard docs/*.md) Sources/VaultWire/org.vaultd.Vault.varlink "$(DESTDIR)$(DOCDIR)"
+	install -m 0644 $(wildcard docs/examples/client.*) "$(DESTDIR)$(DOCDIR)/examples"
+	for page in $(PAGES); do install -D -m 0644 man/$$page "$(DESTDIR)$(MANDIR)/man$${page##*.}/$$page" || exit; done
+	install -d "$(DESTDIR)$(BASHDIR)" "$(DESTDIR)$(ZSHDIR)" "$(DESTDIR)$(FISHDIR)"
+	build/vault completions bash >"$(DESTDIR)$(BASHDIR)/vault"
+	build/vault completions zsh >"$(DESTDIR)$(ZSHDIR)/_vault"
+	build/vault completions fish >"$(DESTDIR)$(FISHDIR)/vault.fish"
+	chmod 0644 "$(DESTDIR)$(BASHDIR)/vault" "$(DESTDIR)$(ZSHDIR)/_vault" "$(DESTDIR)$(FISHDIR)/vault.fish"
 
 uninstall:
 	rm -f "$(DESTDIR)$(BINDIR)/vaultd" "$(DESTDIR)$(BINDIR)/vault"
 	rm -f "$(DESTDIR)$(UNITDIR)/vaultd.service" "$(DESTDIR)$(UNITDIR)/vaultd.socket"
 	rm -rf "$(DESTDIR)$(DOCDIR)"
+	for page in $(PAGES); do rm -f "$(DESTDIR)$(MANDIR)/man$${page##*.}/$$page"; done
+	rm -f "$(DESTDIR)$(BASHDIR)/vault" "$(DESTDIR)$(ZSHDIR)/_vault" "$(DESTDIR)$(FISHDIR)/vault.fish"
 
 clean:
 	rm -rf .build build

@@ -59,9 +59,7 @@ struct WatchSubject {
 
 /// An event for people: `set          Back4Gram.sessionToken  account alice  version 7`.
 func line(for event: VaultEvent) -> String {
-  let widest = VaultEvent.Kind.allCases.map(\.rawValue.utf8.count).max() ?? 0
-  let kind = event.kind.rawValue
-  var parts = [kind + String(repeating: " ", count: widest - kind.utf8.count)]
+  var parts: [String] = []
   if let id = event.id {
     parts.append(printable(id.key.text))
     if id.account != .empty { parts.append("account " + printable(id.account.text)) }
@@ -69,6 +67,10 @@ func line(for event: VaultEvent) -> String {
     parts.append(store.flag)
   }
   if let version = event.version { parts.append("version \(version)") }
+  let kind = event.kind.rawValue
+  guard !parts.isEmpty else { return kind }
+  let widest = VaultEvent.Kind.allCases.map(\.rawValue.utf8.count).max() ?? 0
+  parts.insert(kind + String(repeating: " ", count: widest - kind.utf8.count), at: 0)
   return parts.joined(separator: "  ")
 }
 

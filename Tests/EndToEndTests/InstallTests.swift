@@ -24,6 +24,10 @@ extension EndToEnd {
         for file in [
           "bin/vaultd", "bin/vault", "lib/systemd/user/vaultd.service", "lib/systemd/user/vaultd.socket",
           "share/doc/vault/README.md", "share/doc/vault/org.vaultd.Vault.varlink",
+          "share/doc/vault/examples/client.py", "share/doc/vault/examples/client.c",
+          "share/man/man1/vault.1", "share/man/man1/vaultd.1", "share/man/man5/vaultd.conf.5",
+          "share/man/man7/vault-protocol.7", "share/bash-completion/completions/vault",
+          "share/zsh/site-functions/_vault", "share/fish/vendor_completions.d/vault.fish",
         ] { #expect(files.contains("/opt/my vault/" + file), "\(file)") }
         let unit = try String(
           contentsOfFile: destination + "/opt/my vault/lib/systemd/user/vaultd.service", encoding: .utf8)
@@ -31,6 +35,10 @@ extension EndToEnd {
         #expect(
           unit.replacingOccurrences(of: "\"/opt/my vault/bin/vaultd\"", with: "/usr/bin/vaultd")
             == (try Project.text("systemd/vaultd.service")))
+        let page = try session.command(
+          ["man", "-M", destination + "/opt/my vault/share/man", "vaultd.conf"],
+          environment: ["MANPAGER": "cat"])
+        #expect(page.status == 0 && page.text.contains("lock-on-suspend"), "\(page.errors)")
         let version = try session.command([destination + "/opt/my vault/bin/vaultd", "--version"])
         #expect(version.text.contains("0.1.0"))
 

@@ -87,6 +87,48 @@ extension EndToEnd {
       }
     }
 
+    @Test("the one in Python renews a token that is over, once for all that ask, and watches")
+    func renews() throws {
+      try StoreUnderTest.file.run { session, _ in
+        let program = """
+          import sys, threading
+          sys.path.insert(0, "\(Project.root)/docs/examples")
+          from client import Refused, Vault
+          watched = Vault().replies("Watch", more=True, namespace="Chat")
+          assert next(watched) == {}
+          made, got = [], []
+          def make():
+              made.append(1)
+              return b"token"
+          def ask():
+              got.append(Vault().renew("Chat.token", make, expiresIn=3600, label="L"))
+          askers = [threading.Thread(target=ask) for _ in range(10)]
+          for asker in askers: asker.start()
+          for asker in askers: asker.join()
+          assert made == [1] and got == [b"token"] * 10, (made, got)
+          event = next(watched)
+          assert event["event"] == "set" and event["key"] == "Chat.token", event
+          vault = Vault()
+          assert vault.get("Chat.token", min_validity=3000) == b"token"
+          for refused, call in [
+              ("Expired", lambda: vault.get("Chat.token", min_validity=4000)),
+              ("Conflict", lambda: vault.set("Chat.token", b"other", ifVersion=1)),
+              ("NotFound", lambda: vault.get("Chat.none")),
+          ]:
+              try: call()
+              except Refused as error: assert error.args[0] == refused, error
+              else: raise AssertionError(refused)
+          def fail(): raise KeyError("no network")
+          try: vault.renew("Chat.other", fail)
+          except KeyError: pass
+          assert vault.renew("Chat.other", lambda: b"next") == b"next"
+          print("OK")
+          """
+        let ended = try session.command(["/usr/bin/python3", "-B", "-c", program])
+        #expect(ended.text == "OK\n", "\(ended.errors)")
+      }
+    }
+
     @Test("another user's program on the socket is told nothing", .enabled(if: geteuid() == 0, "needs root"))
     func foreign() throws {
       try ThrowawaySession.with { session in

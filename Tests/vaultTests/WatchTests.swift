@@ -27,6 +27,7 @@ import VaultWire
       VaultEvent(.cleared, id: EntryID(try Key("com.example.Chat.token")), version: 8),
       VaultEvent(.locked, store: .secretService),
       VaultEvent(.expired, id: EntryID(try Key("Chat.token"))),
+      VaultEvent(.unlocked),
     ]
   }
 
@@ -44,6 +45,7 @@ import VaultWire
         cleared      com.example.Chat.token  version 8
         locked       secret-service
         expired      Chat.token
+        unlocked
 
         """)
     #expect(run.error.hasPrefix("vault: vaultd on \(socket) has ended"))
@@ -58,7 +60,7 @@ import VaultWire
     let daemon = try ScriptedDaemon(socket) { _ in .repliesAndEnd(self.replies) }
     defer { daemon.stop() }
     let lines = try program.run("watch", "--json").text.split(separator: "\n")
-    #expect(lines.count == 4)
+    #expect(lines.count == 5)
     #expect(
       lines.first == #"{"event":"set","key":"com.example.Chat","account":"alice","version":7,"store":"file"}"#
     )
@@ -70,9 +72,10 @@ import VaultWire
     let daemon = try ScriptedDaemon(socket) { _ in .repliesAndEnd(self.replies) }
     defer { daemon.stop() }
     let either = try program.run("watch", "com.example.Chat")
-    #expect(either.text.split(separator: "\n").map { $0.prefix(7) } == ["set    ", "cleared", "locked "])
+    #expect(
+      either.text.split(separator: "\n").map { $0.prefix(7) } == ["set    ", "cleared", "locked ", "unlocke"])
     let key = try program.run("watch", "Chat.token")
-    #expect(key.text.split(separator: "\n").map { $0.prefix(7) } == ["locked ", "expired"])
+    #expect(key.text.split(separator: "\n").map { $0.prefix(7) } == ["locked ", "expired", "unlocke"])
     _ = try program.run("watch", "Chat")
     guard case .watch(let namespace, nil)? = daemon.calls.last else { return }
     #expect(namespace?.text == "Chat")
@@ -89,7 +92,7 @@ import VaultWire
       """
       cd \(folder.path)
       env --default-signal=\(signal) "$vault" watch >lines & watcher=$!
-      until [ "$(wc -l <lines)" = 4 ]; do sleep 0.01; done
+      until [ "$(wc -l <lines)" = 5 ]; do sleep 0.01; done
       kill -\(signal) $watcher; wait $watcher
       """)
     #expect(run.status == 0)
