@@ -20,6 +20,12 @@ func program(_ name: String, imports: [Target.Dependency]) -> Target {
   .executableTarget(name: name, dependencies: imports, swiftSettings: strict)
 }
 
+/// A program that shows how the libraries are used; its module's name is that of its folder.
+func example(_ name: String, imports: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: imports, path: "Sources/Examples/\(name)", swiftSettings: strict)
+}
+
 func tests(of name: String, imports: [Target.Dependency] = []) -> Target {
   .testTarget(name: "\(name)Tests", dependencies: [.byName(name: name)] + imports, swiftSettings: strict)
 }
@@ -79,6 +85,14 @@ let package = Package(
       ]),
     program("vault", imports: ["VaultClient", "VaultWire", "CLinux"]),
 
+    // Chat clients, small and real, on the public libraries.
+    .target(
+      name: "ExampleWeb", dependencies: ["VaultClient"], path: "Sources/Examples/ExampleWeb",
+      swiftSettings: strict),
+    example("back4gram", imports: ["VaultClient", "ExampleWeb"]),
+    example("quickblox-session", imports: ["VaultClient", "ExampleWeb", "COpenSSL"]),
+    example("stream-token", imports: ["VaultClient", "ExampleWeb"]),
+
     // What `make bench` runs: the programs against their peers, from outside.
     .executableTarget(name: "Benchmarks", path: "Benchmarks", exclude: ["peers"], swiftSettings: strict),
 
@@ -130,7 +144,10 @@ let package = Package(
 
     // The programs as they are shipped, and the rules of the modules.
     .target(name: "CSpawn", path: "Tests/CSpawn"),
-    .testTarget(name: "EndToEndTests", dependencies: ["CSpawn", "vault", "vaultd"], swiftSettings: strict),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: ["CSpawn", "vault", "vaultd", "back4gram", "quickblox-session", "stream-token"],
+      swiftSettings: strict),
     .testTarget(name: "LayeringTests", swiftSettings: strict),
   ],
   cxxLanguageStandard: .cxx17

@@ -91,6 +91,30 @@ extension Client {
   }
 }
 
+extension Client {
+  /// Forgets a token that its service no longer takes, unless somebody has renewed it since: then the new one stays.
+  /// - Parameter token: as it was read.
+  /// - Throws: the outcome, where the vault may still hand it out.
+  public func discard(_ token: Token) async throws(VaultError) {
+    do throws(VaultError) {
+      try await clear(token.entry.id, ifVersion: token.entry.version)
+    } catch .conflict {
+      // Another version is there, or none.
+    }
+  }
+
+  /// Forgets a token that its service no longer takes, unless somebody has renewed it since: then the new one stays.
+  /// - Parameter token: as it was read.
+  /// - Throws: the outcome, where the vault may still hand it out.
+  public func discard(_ token: Token) throws(VaultError) {
+    do throws(VaultError) {
+      try clear(token.entry.id, ifVersion: token.entry.version)
+    } catch .conflict {
+      // Another version is there, or none.
+    }
+  }
+}
+
 extension VaultError {
   /// Whether the lease was over before the new token was stored, or may have been: then what is stored now counts.
   fileprivate var leavesTheTokenToOthers: Bool {

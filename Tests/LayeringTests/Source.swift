@@ -5,7 +5,7 @@ import Foundation
 
 /// A Swift file of the sources.
 struct Source: Sendable {
-  /// The folder under `Sources` that it is in.
+  /// The folder under `Sources`, or `Sources/Examples`, that it is in.
   var module: String
   /// Its path under `Sources`.
   var path: String
@@ -30,7 +30,8 @@ struct Source: Sendable {
   private init(path: String, bytes: Data) {
     let text = String(decoding: Self.withoutCommentsAndText(Array(bytes)), as: UTF8.self)
     self.path = path
-    module = String(path.prefix { $0 != "/" })
+    let folders = path.split(separator: "/")
+    module = String(folders[folders[0] == "Examples" ? 1 : 0])
     code = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     imports = Set(code.compactMap(Self.imported))
   }

@@ -206,4 +206,25 @@ import VaultWire
     }
     #expect(daemon.calls.count == 2 * tries + 1)
   }
+
+  @Test(
+    "a token that the service refuses is cleared in the version that was read; a newer one stays, and that is no error"
+  )
+  func discard() async throws {
+    let locked = VaultError.unavailable(store: .file, reason: "away")
+    let cleared = ScriptedDaemon.Answer.reply(.clearance(Clearance(cleared: 1, pending: false)))
+    let conflict = ScriptedDaemon.Answer.error(.conflict(id, version: 9))
+    let daemon = try daemon([cleared, conflict, .error(locked), cleared, conflict, .error(locked)])
+    defer { daemon.stop() }
+    let client = try client()
+    let token = Token(entry: entry(), secret: try SharedSecret(copying: "t".utf8.span))
+    for _ in 0..<2 { try await client.discard(token) }
+    await #expect(throws: locked) { try await client.discard(token) }
+    func blocking() throws { try client.discard(token) }
+    for _ in 0..<2 { try blocking() }
+    #expect(throws: locked) { try blocking() }
+    for call in daemon.calls {
+      guard case .clear(id, ifVersion: 1) = call else { throw Refused() }
+    }
+  }
 }
