@@ -52,8 +52,11 @@ struct CapturedProgram: ~Copyable {
     guard code == 0 else { throw notRun(words, code: -code) }
     var pipe = ends[0]
     defer { if pipe >= 0 { close(pipe) } }
-    let process = unsafe withCStrings(words) { arguments in
-      unsafe clinux_child_start(arguments, environ, ends[1], diesOfPipes)
+    var process = start(words, output: ends[1], diesOfPipes: diesOfPipes)
+    // A script that does not name its shell: the shell knows what to do with it, as execvp(3) does.
+    if process == -ENOEXEC {
+      let line = ["/bin/sh", "-c", #"exec "$0" "$@""#]
+      process = start(line + words, output: ends[1], diesOfPipes: diesOfPipes)
     }
     close(ends[1])
     guard process > 0 else { throw notRun(words, code: -process) }
@@ -122,6 +125,13 @@ struct CapturedProgram: ~Copyable {
   mutating func takeSecret() throws(Failure) -> SharedSecret {
     output.dropLineEnd()
     return try output.shared()
+  }
+}
+
+/// - Returns: the process, or the error number as a negative one.
+private func start(_ words: [String], output: Int32, diesOfPipes: Bool) -> Int32 {
+  unsafe withCStrings(words) { arguments in
+    unsafe clinux_child_start(arguments, environ, output, diesOfPipes)
   }
 }
 

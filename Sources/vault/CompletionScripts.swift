@@ -48,7 +48,7 @@ private let bashScript = #"""
 
     local reply
     mapfile -t reply < <("${words[0]/#~/$HOME}" __complete "${plain[@]}" 2>/dev/null)
-    case ${reply[0]} in
+    case ${reply[0]-} in
       words)
         for word in "${reply[@]:1}"; do
           word=${word%%$'\t'*}

@@ -147,6 +147,25 @@ import VaultWire
     #expect(daemon.calls.count == 4)
   }
 
+  @Test("a script that does not name its shell runs, for run and for renew alike")
+  func script() throws {
+    let path = folder.path + "/fetch"
+    _ = FileManager.default.createFile(
+      atPath: path, contents: Data("echo \"new $1 $TOKEN\"".utf8), attributes: [.posixPermissions: 0o700])
+    let token = Token(entry: entry, secret: SharedSecret(try SecretBytes(copying: "tok")))
+    let entry = entry
+    let daemon = try ScriptedDaemon(socket) { call in
+      switch call {
+      case .refresh: .reply(.refreshed(lease: "L1", token: nil, entry: nil))
+      case .get: .reply(.token(token))
+      default: .reply(.entry(entry))
+      }
+    }
+    defer { daemon.stop() }
+    #expect(try program.run("renew", "Chat.token", "--", path, "a b").text == "new a b ")
+    #expect(try program.run("run", "--env", "TOKEN=Chat.token", "--", path, "a b").text == "new a b tok\n")
+  }
+
   @Test("a secret of 1 MiB is renewed, with a line end behind it too")
   func largest() throws {
     let daemon = try lessor()
