@@ -84,7 +84,7 @@ install: build/vaultd build/vault
 	install -m 0644 systemd/vaultd.socket "$(DESTDIR)$(UNITDIR)"
 	chmod 0644 "$(DESTDIR)$(UNITDIR)/vaultd.service"
 	install -m 0644 README.md $(wildcard docs/*.md) Sources/VaultWire/org.vaultd.Vault.varlink "$(DESTDIR)$(DOCDIR)"
-	install -m 0644 $(wildcard docs/examples/client.*) "$(DESTDIR)$(DOCDIR)/examples"
+	install -m 0644 $(wildcard docs/examples/*) "$(DESTDIR)$(DOCDIR)/examples"
 	for page in $(PAGES); do install -D -m 0644 man/$$page "$(DESTDIR)$(MANDIR)/man$${page##*.}/$$page" || exit; done
 	install -d "$(DESTDIR)$(BASHDIR)" "$(DESTDIR)$(ZSHDIR)" "$(DESTDIR)$(FISHDIR)"
 	build/vault completions bash >"$(DESTDIR)$(BASHDIR)/vault"
