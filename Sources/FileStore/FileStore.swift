@@ -122,7 +122,11 @@ public final class FileStore: VaultFile {
   }
 
   public var highestVersion: Version {
-    if case .unlocked(_, _, let ledger) = condition { ledger.highest } else { highestBeforeLock }
+    switch condition {
+    case .unlocked(_, _, let ledger): ledger.highest
+    case .locked(let file): max(file.largestVersion, highestBeforeLock)
+    case .absent, .refused: highestBeforeLock
+    }
   }
 
   public func forget() {

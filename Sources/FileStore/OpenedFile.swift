@@ -18,6 +18,9 @@ final class OpenedFile {
   /// How many records there are, as far as that is known while the file is locked; `nil` where some were changed.
   var recordCount: Int?
 
+  /// The largest version that a record shows, as far as it may be believed while the file is locked.
+  let largestVersion: Version
+
   /// Opens the file in `folder`.
   /// - Returns: `nil` where there is none.
   /// - Throws: `.damaged` for what is not ours or has a damaged header, `.unsupportedVersion` for a newer
@@ -45,6 +48,10 @@ final class OpenedFile {
       reader = try RecordReader(connection)
       slots = try reader.slots()
       recordCount = try reader.count()
+      // A change made while the file is locked must be above what is in it. Somebody without the key may have written
+      // any number: beyond what a record may have it is none of ours.
+      let largest = try reader.largestVersion()
+      largestVersion = (0...Standing.largestVersion / 2).contains(largest) ? largest : 0
     } catch {
       throw error.outcome(in: blueprint.place)
     }

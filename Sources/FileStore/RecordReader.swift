@@ -78,6 +78,13 @@ final class RecordReader {
     return try counting.step() ? Int(counting.integer(0)) : 0
   }
 
+  /// The largest version that a row shows, authenticated or not; 0 where there is none.
+  func largestVersion() throws(DatabaseFault) -> Version {
+    let largest = try connection.prepare("SELECT max(version) FROM record")
+    defer { largest.reset() }
+    return try largest.step() ? largest.integer(0) : 0
+  }
+
   /// The slots, by number; a damaged one is `nil`.
   func slots() throws(DatabaseFault) -> [SlotRow?] {
     try SlotRow.readAll(connection)

@@ -23,6 +23,9 @@ public final class Alarms {
     didSet { order?(ordered) }
   }
 
+  /// When the next action is due; `nil` where none is.
+  public var next: BootTime? { entries.map(\.time).min() }
+
   private let now: @VaultActor () -> BootTime
   private var entries: [Entry] = []
   private var last: UInt64 = 0
@@ -59,7 +62,7 @@ public final class Alarms {
     while let index = entries.firstIndex(where: { $0.time <= now }) {
       entries.remove(at: index).action()
     }
-    ordered = entries.map(\.time).min()
+    ordered = next
     order?(ordered)
   }
 }

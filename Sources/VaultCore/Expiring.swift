@@ -73,7 +73,7 @@ extension Vault {
       switch token.entry.store {
       case .session: return (token.entry, .session)
       case .file: return (token.entry, .file)
-      case .secretService: return nil  // purged already
+      case .secretService: return nil  // what is left of one that was purged
       }
     case .answer(.failure): return nil
     case .secretService(let known, _):

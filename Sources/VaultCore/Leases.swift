@@ -103,6 +103,9 @@ final class Leases {
 
   // MARK: Waiting
 
+  /// How many wait for the lease of a key.
+  func waiting(_ id: EntryID) -> Int { waiters[id]?.count ?? 0 }
+
   /// Waits until the lease of a key ends, in the order of arrival, at most until `end`.
   func wait(_ id: EntryID, _ caller: CallerID, until end: BootTime) async -> Outcome {
     if clock.boot >= end { return .timedOut }

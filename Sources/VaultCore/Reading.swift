@@ -8,14 +8,18 @@ import VaultModel
 /// A read of one key from the Secret Service that is under way; whoever wants the same joins it.
 @VaultActor
 final class SharedRead {
-  let interactive: Bool
+  /// Who may share one: those with a prompt wait longer than those without.
+  struct Name: Hashable {
+    let id: EntryID
+    let interactive: Bool
+  }
+
   let begun: BootTime
   /// The key changed since it was begun: what it brings may be told to those who asked before, and is not kept.
   var isStale = false
   var task: Task<Result<Token, VaultError>, Never>?
 
-  init(interactive: Bool, begun: BootTime) {
-    self.interactive = interactive
+  init(begun: BootTime) {
     self.begun = begun
   }
 }
@@ -79,14 +83,13 @@ extension Vault {
   // MARK: The Secret Service
 
   private func sharedRead(_ id: EntryID, interactive: Bool) async throws(VaultError) -> Token {
-    if let read = reads[id], read.interactive == interactive, let task = read.task {
-      return try await task.value.get()
-    }
-    let read = SharedRead(interactive: interactive, begun: clock.boot)
+    let name = SharedRead.Name(id: id, interactive: interactive)
+    if let task = reads[name]?.task { return try await task.value.get() }
+    let read = SharedRead(begun: clock.boot)
     let patience = patience(interactive: interactive)
     let late = late(.secretService, id, isChange: false)
     let task = Task { () -> Result<Token, VaultError> in
-      defer { if reads[id] === read { reads[id] = nil } }
+      defer { if reads[name] === read { reads[name] = nil } }
       do throws(VaultError) {
         return .success(
           try await deadlines.run(patience, late: late) { _ async throws(VaultError) in
@@ -97,7 +100,7 @@ extension Vault {
       }
     }
     read.task = task
-    reads[id] = read
+    reads[name] = read
     return try await task.value.get()
   }
 
@@ -113,15 +116,16 @@ extension Vault {
     do {
       found = try await secretService.read(id, patience)
     } catch {
+      // That its time is over is known without anybody's help.
+      if let over = over(known) { return Token(entry: over, secret: SharedSecret.none) }
       throw outcomeWithoutProvider(id, known, ifMissing, error)
     }
     try requireUnlocked()  // somebody may have locked the vault meanwhile
     await noteProvider()
     guard let found else {
       await recogniseNothing(id, known)
+      if let over = over(known) { return Token(entry: over, secret: SharedSecret.none) }
       if case .present(let entry) = known?.standing {
-        // Its time was over anyway: that it is not there is no loss.
-        if case .over = validity(entry) { return Token(entry: entry, secret: SharedSecret.none) }
         throw .unavailable(
           store: .secretService,
           reason: "\(id) was stored in the Secret Service, and \(secretService.status.detail), which answers "
@@ -135,10 +139,22 @@ extension Vault {
     return token
   }
 
+  /// The entry that is recorded, where its time is over.
+  func over(_ known: StateRecord?) -> Entry? {
+    guard let known, known.intent == nil else { return nil }
+    switch known.standing {
+    case .expired(let entry): return entry
+    case .present(let entry): return validity(entry).milliseconds == 0 ? entry : nil
+    case .superseded, .absent, .removed: return nil
+    }
+  }
+
   /// The value of a key changed, or may have: what was read before counts no more.
   func forgetRead(_ id: EntryID) {
     cache.forget(id)
-    if let read = reads.removeValue(forKey: id) { read.isStale = true }
+    for interactive in [true, false] {
+      reads.removeValue(forKey: SharedRead.Name(id: id, interactive: interactive))?.isStale = true
+    }
   }
 
   /// What was read of any key counts no more.

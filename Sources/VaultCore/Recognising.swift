@@ -13,8 +13,10 @@ extension Vault {
     case .present(let recorded):
       // The same as what is recorded: nothing to write down.
       if known?.intent != nil || entry.version != recorded.version { await note(entry, insteadOf: known) }
+    case .expired(let old):
+      if entry.version != old.version { await note(entry, insteadOf: known) }
     case .absent, nil: await note(entry, insteadOf: known)
-    case .superseded, .removed, .expired: break
+    case .superseded, .removed: break
     }
     return Token(entry: entry, secret: found.secret)
   }
@@ -26,8 +28,9 @@ extension Vault {
       known?.intent == nil ? recognise(found.entry, over: recorded) : settled(found, known)
     case .absent: settled(found, known)
     case nil: firstSeen(found.entry)
+    case .expired(let old): recognise(found.entry, over: old)
     // It changed while the provider was asked, and this read is told to nobody who came after that.
-    case .superseded, .removed, .expired: firstSeen(found.entry)
+    case .superseded, .removed: firstSeen(found.entry)
     }
   }
 

@@ -96,6 +96,8 @@ extension Vault {
     case .removed:
       return .answer(.failure(.notFound(id)))
     case .expired(let entry):
+      // Another program may have stored a new one.
+      if preference != .file { return .secretService(known: known, ifMissing: nil) }
       return .answer(.success(Token(entry: entry, secret: SharedSecret.none)))
     case .superseded:
       return .answer(

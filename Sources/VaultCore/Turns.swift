@@ -1,5 +1,5 @@
-// One change of a thing at a time: of a key, or of the vault file's slots. Changes wait on stores; without turns a set could overtake a clear of the
-// same key between two of their steps. Readers take no turn: they see the old or the new.
+// One change of a thing at a time: of a key, or of the vault file's slots. Changes wait on stores; without turns a set
+// could overtake a clear of the same key between two of their steps. Readers take no turn: they see the old or the new.
 
 /// First come, first served, for each `ID`.
 @VaultActor
@@ -22,6 +22,9 @@ final class Turns<ID: Hashable & Sendable> {
 
   /// Whether no change of `id` is under way.
   func isFree(_ id: ID) -> Bool { waiting[id] == nil }
+
+  /// How many changes of `id` wait for their turn.
+  func waitingCount(_ id: ID) -> Int { waiting[id]?.count ?? 0 }
 
   private func pass(_ id: ID) {
     guard var queue = waiting[id], !queue.isEmpty else {

@@ -48,7 +48,7 @@ public final class Vault {
 
   // What was read from the Secret Service, and what is being read.
   let cache: TokenCache
-  var reads: [EntryID: SharedRead] = [:]
+  var reads: [SharedRead.Name: SharedRead] = [:]
 
   /// Whether what is owed to the Secret Service is being done; after a failure, not again before `settleAgainAt`.
   var isSettling = false

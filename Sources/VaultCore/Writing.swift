@@ -24,9 +24,13 @@ extension Vault {
       try await self.turns.take(request.id) { () async throws(VaultError) in
         try self.requireUnlocked()
         try self.requireTime(life, request.id)
-        // Also where it fails: it may have been done all the same.
-        defer { self.forgetRead(request.id) }
-        return try await self.setInTurn(request, expires, now, self.renewed(patience))
+        do throws(VaultError) {
+          return try await self.setInTurn(request, expires, now, self.renewed(patience))
+        } catch {
+          // It may have been done all the same.
+          self.forgetRead(request.id)
+          throw error
+        }
       }
     }
   }
@@ -91,12 +95,10 @@ extension Vault {
   /// When the entry of a request is over.
   private func end(of request: SetRequest, _ now: Moment) throws(VaultError) -> WallTime? {
     if let seconds = request.expiresIn {
-      let (end, overflow) = now.wall.milliseconds.addingReportingOverflow(seconds * 1_000)
-      guard (1...Limits.longestDuration).contains(seconds), !overflow, end <= Limits.latestTime * 1_000 else {
-        throw .invalidArgument(
-          argument: "expiresIn", reason: "is after the year 9999; leave it out for never")
+      guard (1...Limits.longestDuration).contains(seconds) else {
+        throw .invalidArgument(argument: "expiresIn", reason: "is not between a second and 1,000 years")
       }
-      return WallTime(milliseconds: end)
+      return WallTime(milliseconds: now.wall.milliseconds + seconds * 1_000)
     }
     guard let seconds = request.expires else { return nil }
     guard (1...Limits.latestTime).contains(seconds) else {
@@ -126,8 +128,10 @@ extension Vault {
         do throws(VaultError) {
           entry = try await readPresent(id, patience)
         } catch {
-          guard error.outcome != .notFound, case .present(let recorded) = known?.standing else { throw error }
-          entry = recorded
+          switch known?.standing {
+          case .present(let recorded), .expired(let recorded): entry = recorded
+          case .superseded, .absent, .removed, nil: throw error
+          }
         }
       }
       return (entry.version, validity(entry).milliseconds == 0)
@@ -142,7 +146,10 @@ extension Vault {
     var quiet = patience
     quiet.interactive = false
     guard let found = try await secretService.read(id, quiet) else {
-      if case .present(let entry) = known?.standing { return entry }
+      switch known?.standing {
+      case .present(let entry), .expired(let entry): return entry
+      case .superseded, .absent, .removed, nil: break
+      }
       throw ifMissing ?? .notFound(id)
     }
     return recognised(found, known)

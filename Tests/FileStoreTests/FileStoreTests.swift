@@ -84,6 +84,15 @@ import VaultModel
     #expect(try bench.get("App.token") == "value")
   }
 
+  @Test("a file that is locked since the start shows the largest version of its records")
+  @VaultActor func versionsOfALockedFile() async throws {
+    let bench = try await FileBench()
+    let entry = bench.entry(try bench.id("App.token"), version: bench.clock.wall.milliseconds + 60_000)
+    try await bench.store.write(entry, SharedSecret(try SecretBytes(copying: "v")), FileBench.patience)
+    try await bench.restart(unlocking: false)
+    #expect(bench.store.status.state == .locked && bench.store.highestVersion == entry.version)
+  }
+
   @Test("without a file nothing is stored and the way to one is told")
   @VaultActor func absent() async throws {
     let bench = try await FileBench(initialised: false)

@@ -20,6 +20,33 @@ public final class FakeProvider: ObservedStore {
   public init() {}
 
   public var isPrompting = false
+  /// Whether reads and writes wait; `release` lets them go on.
+  public var isHolding = false
+  /// How many wait now.
+  public var waiting: Int { held.count }
+  private var held: [CheckedContinuation<Void, Never>] = []
+
+  /// Lets everything that waits go on.
+  public func release() {
+    isHolding = false
+    let held = held
+    self.held = []
+    for continuation in held { continuation.resume() }
+  }
+
+  private func hold() async {
+    if isHolding { await withCheckedContinuation { held.append($0) } }
+  }
+
+  /// Another program puts an item there: without a version, with its date.
+  public func put(_ id: EntryID, _ secret: SharedSecret, at date: WallTime) {
+    let entry = Entry(
+      id: id, version: 0, created: date, modified: date, size: secret.count, store: .secretService)
+    items[id] = Token(entry: entry, secret: secret)
+    changes[id] = date
+    onChange?([.itemChanged(id)])
+  }
+
   /// When items were changed, where a test says so.
   public var changes: [EntryID: WallTime] = [:]
   public func lastChange(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> WallTime? {
@@ -39,19 +66,22 @@ public final class FakeProvider: ObservedStore {
 
   public func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token? {
     calls += 1
+    // What it answers is what it had when it was asked.
+    let found = items[id]
+    await hold()
     if let trouble { throw trouble }
-    return items[id]
+    return found
   }
 
   public func write(
     _ entry: Entry, _ secret: SharedSecret, _ patience: Patience
   ) async throws(WriteFailure) {
     calls += 1
-    if let trouble {
-      if writesInSpiteOfTrouble { items[entry.id] = Token(entry: entry, secret: secret) }
-      throw WriteFailure(trouble, mayTakeEffect: writesInSpiteOfTrouble)
-    }
-    items[entry.id] = Token(entry: entry, secret: secret)
+    await hold()
+    var kept = entry
+    (kept.setAt, kept.lastUse) = (nil, nil)
+    if trouble == nil || writesInSpiteOfTrouble { items[entry.id] = Token(entry: kept, secret: secret) }
+    if let trouble { throw WriteFailure(trouble, mayTakeEffect: writesInSpiteOfTrouble) }
   }
 
   public func remove(
@@ -108,7 +138,7 @@ public final class FakeFile: VaultFile {
       store: .file, state: !exists ? .absent : isUnlocked ? .available : .locked, detail: "fake file",
       entries: items.count, pending: items.values.count { $0.entry.pending })
   }
-  public var highestVersion: Version { isUnlocked ? highest : 0 }
+  public var highestVersion: Version { highest }
   public var recordCount: Int? { items.count }
   public func forget() { isUnlocked = false }
 

@@ -9,14 +9,15 @@ import VaultModel
 /// A vault over fakes, and the words that tests use of it.
 @VaultActor
 struct Bench {
-  let provider = FakeProvider()
+  let provider: FakeProvider
   let file: FakeFile
-  let session = FakeSession()
+  let session: FakeSession
   let state: FakeState
-  let clock = SettableClock()
+  let clock: SettableClock
   let vault: Vault
 
   init(_ preference: StorePreference = .auto, file exists: Bool = true) {
+    (provider, session, clock) = (FakeProvider(), FakeSession(), SettableClock())
     file = FakeFile(exists: exists, isUnlocked: exists)
     state = FakeState(clock: clock)
     vault = Vault(
@@ -28,25 +29,66 @@ struct Bench {
   nonisolated static let closed = VaultError.locked(store: .secretService, reason: "the keyring is locked")
 
   @discardableResult
-  func set(_ key: String, _ value: String, account: String = "") async throws -> Entry {
-    let secret = SharedSecret(try SecretBytes(copying: value))
-    return try await vault.set(SetRequest(id: try id(key, account), secret: secret))
+  func set(
+    _ key: String, _ value: String, account: String = "", expires: Int64? = nil, expiresIn: Int64? = nil,
+    idle: Int64? = nil, untilLogout: Bool = false, ifVersion: Version? = nil, lease: String? = nil,
+    caller: CallerID? = nil
+  ) async throws -> Entry {
+    let request = SetRequest(
+      id: try id(key, account), secret: try secret(value), expires: expires, expiresIn: expiresIn, idle: idle,
+      untilLogout: untilLogout, ifVersion: ifVersion, lease: lease)
+    return try await vault.set(request, caller: caller)
   }
 
-  func get(_ key: String, account: String = "") async throws -> String {
-    let token = try await vault.get(GetRequest(id: try id(key, account)))
-    return token.secret.withBytes { bytes in
+  func secret(_ text: String) throws -> SharedSecret { SharedSecret(try SecretBytes(copying: text)) }
+
+  func get(_ key: String, account: String = "", minValidity: Int64? = nil) async throws -> String {
+    let request = GetRequest(id: try id(key, account), minValidity: minValidity)
+    // As the daemon does it.
+    if let token = try vault.getAtOnce(request)?.get() { return text(of: token) }
+    return text(of: try await vault.get(request))
+  }
+
+  func text(of token: Token) -> String {
+    token.secret.withBytes { bytes in
       String(decoding: (0..<bytes.count).map { bytes[$0] }, as: UTF8.self)
     }
   }
 
+  /// Lets other jobs of the vault's actor run until something holds.
+  func becomesTrue(_ condition: () async throws -> Bool) async rethrows -> Bool {
+    for _ in 0..<10_000 {
+      if try await condition() { return true }
+      await Task.yield()
+    }
+    return false
+  }
+
+  /// The daemon ends and starts again, in the same run of the machine.
+  func restarted(_ preference: StorePreference? = nil) async -> Bench {
+    let bench = Bench(self, preference ?? vault.preference)
+    await bench.vault.start()
+    return bench
+  }
+
+  private init(_ old: Bench, _ preference: StorePreference) {
+    (provider, file, session, state, clock) = (old.provider, old.file, old.session, old.state, old.clock)
+    vault = Vault(
+      preference: preference, secretService: provider, file: file, session: session, state: state,
+      clock: clock)
+  }
+
   /// The outcome of a get that is to fail.
-  func outcome(_ key: String) async throws -> Outcome? {
-    let request = GetRequest(id: try id(key))
-    do throws(VaultError) {
-      _ = try await vault.get(request)
+  func outcome(_ key: String, minValidity: Int64? = nil) async throws -> Outcome? {
+    try await outcome { _ = try await get(key, minValidity: minValidity) }
+  }
+
+  /// The outcome of a request that is to fail.
+  func outcome(_ request: () async throws -> Void) async throws -> Outcome? {
+    do {
+      try await request()
       return nil
-    } catch {
+    } catch let error as VaultError {
       return error.outcome
     }
   }
@@ -127,6 +169,7 @@ struct Bench {
   @VaultActor func neverNotFound(trouble: VaultError) async throws {
     let bench = Bench()
     try await bench.set("a.b", "v")
+    bench.clock.pass(milliseconds: Limits.cacheMilliseconds)
     bench.provider.trouble = trouble
     #expect(try await bench.outcome("a.b") == trouble.outcome)
     #expect(try await bench.outcome("never.set") == trouble.outcome, "a provider did answer with this state")
@@ -158,6 +201,7 @@ struct Bench {
     let bench = Bench()
     let entry = try await bench.set("a.b", "v")
     bench.provider.items = [:]
+    bench.clock.pass(milliseconds: Limits.cacheMilliseconds)
     do {
       _ = try await bench.get("a.b")
       Issue.record("a lost token was found")
