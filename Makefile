@@ -24,7 +24,8 @@ PAGES = $(notdir $(wildcard man/*.[1-9]))
 
 BUILD_PACKAGES = make gcc g++ pkg-config libsecret-1-dev libssl-dev libsqlite3-dev rapidjson-dev
 TEST_PACKAGES = gnome-keyring libsecret-tools dbus dbus-user-session libglib2.0-bin systemd util-linux procps \
-  python3 python3-venv python3-cryptography python3-gi gdb strace socat netcat-openbsd bash zsh fish man-db mandoc
+  python3 python3-venv python3-cryptography python3-gi gdb strace socat netcat-openbsd bash zsh fish \
+  bash-completion man-db mandoc
 BENCH_PACKAGES = libsecret-tools gnome-keyring dbus libglib2.0-bin redis-server redis-tools
 
 # The command has to start fast: it is one file without a shared library. The daemon links the libraries of
@@ -84,7 +85,7 @@ install: build/vaultd build/vault
 	install -m 0644 systemd/vaultd.socket "$(DESTDIR)$(UNITDIR)"
 	chmod 0644 "$(DESTDIR)$(UNITDIR)/vaultd.service"
 	install -m 0644 README.md $(wildcard docs/*.md) Sources/VaultWire/org.vaultd.Vault.varlink "$(DESTDIR)$(DOCDIR)"
-	install -m 0644 $(wildcard docs/examples/*) "$(DESTDIR)$(DOCDIR)/examples"
+	install -m 0644 $(wildcard docs/examples/*.*) "$(DESTDIR)$(DOCDIR)/examples"
 	for page in $(PAGES); do install -D -m 0644 man/$$page "$(DESTDIR)$(MANDIR)/man$${page##*.}/$$page" || exit; done
 	install -d "$(DESTDIR)$(BASHDIR)" "$(DESTDIR)$(ZSHDIR)" "$(DESTDIR)$(FISHDIR)"
 	build/vault completions bash >"$(DESTDIR)$(BASHDIR)/vault"

@@ -9,8 +9,12 @@ extension EndToEnd {
   struct CompletionShellTests {
     enum Shell: String, CaseIterable, CustomTestStringConvertible {
       case bash, zsh, fish
+      /// With Debian's package of that name, which most people have.
+      case bashCompletion = "bash-completion"
 
       var testDescription: String { rawValue }
+      /// The shell that the script is for.
+      var script: String { self == .bashCompletion ? "bash" : rawValue }
     }
 
     private struct Completed {
@@ -22,8 +26,8 @@ extension EndToEnd {
     private func complete(
       _ shell: Shell, _ lines: [String], _ session: ThrowawaySession, environment: [String: String] = [:]
     ) throws -> [Completed] {
-      let script = session.folder + "/completions." + shell.rawValue
-      try session.vault("completions", shell.rawValue).output.write(to: URL(filePath: script))
+      let script = session.folder + "/completions." + shell.script
+      try session.vault("completions", shell.script).output.write(to: URL(filePath: script))
       var all = ["PATH": "\(Project.binaries):/usr/bin:/bin", "VAULTD_SOCKET": session.socket]
       all.merge(environment) { $1 }
       let ended = try session.command(
@@ -50,7 +54,7 @@ extension EndToEnd {
         try session.set("Back4Gram.sessionToken", Data("M4RK3R".utf8), account: "alice")
         try session.set("Back4Gram.sessionToken", Data("M4RK3R".utf8), account: "bob smith")
         try Data().write(to: URL(filePath: session.home + "/some.key"))
-        let lines = [
+        var lines = [
           ("stat", ["status"]), ("slot a", ["slot", "add"]), ("completions fi", ["completions", "fish"]),
           ("get Back4Gram.s", ["get", "Back4Gram.sessionToken"]),
           ("get Chat.tw", ["get", "Chat.two words"]), ("get 'Chat.tw", ["get", "Chat.two words"]),
@@ -68,6 +72,10 @@ extension EndToEnd {
           ("run --env T=a.b -- mkfif", ["run", "--env", "T=a.b", "--", "mkfifo"]),
           ("get nothing.li", ["get", "nothing.li"]),
         ]
+        // A command behind -- is completed as if it stood alone; bash by itself cannot do that.
+        if shell != .bash {
+          lines.append(("renew a.b -- vault slot a", ["renew", "a.b", "--", "vault", "slot", "add"]))
+        }
         let completed = try complete(shell, lines.map { "vault " + $0.0 } + ["vault get Chat.\t"], session)
         for (line, result) in zip(lines, completed) {
           #expect(result.words == ["vault"] + line.1, "\(line.0)")

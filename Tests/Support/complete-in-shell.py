@@ -1,6 +1,6 @@
 """Types lines into a real shell at a terminal of its own, presses the tab key behind each, and tells what became of it.
 
-    complete-in-shell.py bash|zsh|fish SCRIPT LINE...
+    complete-in-shell.py bash|bash-completion|zsh|fish SCRIPT LINE...
 
 SCRIPT is what the shell reads first. Prints a list in JSON, an object for each LINE: the words that the shell makes of
 the line then (`words`), and all that the terminal showed (`screen`). Where LINE ends with a tab, the key is pressed
@@ -18,6 +18,10 @@ shell, script, *lines = sys.argv[1:]
 # The prompt is spelt in two halves, so that what is typed here is not taken for it.
 arguments, preparation = {
     "bash": ("bash --norc --noprofile -i", "bind 'set enable-bracketed-paste off'; source $SCRIPT; PS1='RE''ADY> '"),
+    "bash-completion": (
+        "bash --norc --noprofile -i",
+        "bind 'set enable-bracketed-paste off'; source /usr/share/bash-completion/bash_completion; source $SCRIPT; PS1='RE''ADY> '",
+    ),
     "zsh": ("zsh -f -i", "autoload -U compinit; compinit -D -u; source $SCRIPT; PS1='RE''ADY> '"),
     "fish": ("fish --no-config -i", "source $SCRIPT; function fish_prompt; echo -n 'RE''ADY> '; end"),
 }[shell]
@@ -25,7 +29,7 @@ arguments, preparation = {
 process, terminal = pty.fork()
 if process == 0:
     os.environ.update(TERM="xterm", SCRIPT=script)
-    os.execvp(shell, arguments.split())
+    os.execvp(arguments.split()[0], arguments.split())
 screen = b""
 
 
