@@ -18,6 +18,13 @@ static long serial_of(enum clinux_ring ring) {
   return KEY_SPEC_USER_KEYRING;
 }
 
+bool clinux_has_session_ring(void) {
+  // Without one, the ring that all sessions of the user without one share stands in for it.
+  long own = syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0);
+  long shared = syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_USER_SESSION_KEYRING, 0);
+  return own >= 0 && own != shared;
+}
+
 int32_t clinux_key_put(enum clinux_ring ring, const char *name, const void *bytes, size_t count) {
   long key = syscall(SYS_add_key, "user", name, bytes, count, serial_of(ring));
   return key < 0 ? -errno : (int32_t)key;

@@ -1,7 +1,8 @@
 // Where the session store's data key is while no daemon runs: in a keyring of the kernel, in memory, gone with the
 // login session. Under systemd it is the ring of the user's manager, which the unit shares (KeyringMode=inherit):
 // that ends with the last session of the user. A daemon that was started by hand has the ring of its terminal there,
-// which the next one does not share, so it uses the user's. Reads the key straight into secret memory.
+// which the next one does not share, so it uses the user's, and so does one whose manager has no ring (on systems where
+// PAM gives it none). Reads the key straight into secret memory.
 
 import CLinux
 import Glibc
@@ -22,7 +23,8 @@ struct SessionRing: Sendable {
   init(folder: String, startedByManager: Bool) {
     name = "vaultd:\(folder)"
     rings =
-      startedByManager ? [CLINUX_SESSION_RING, CLINUX_USER_RING] : [CLINUX_USER_RING, CLINUX_SESSION_RING]
+      startedByManager && clinux_has_session_ring()
+      ? [CLINUX_SESSION_RING, CLINUX_USER_RING] : [CLINUX_USER_RING, CLINUX_SESSION_RING]
   }
 
   /// Whether the key is there.

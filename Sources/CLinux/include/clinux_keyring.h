@@ -14,6 +14,10 @@ enum clinux_ring {
   CLINUX_USER_RING,
 };
 
+/// Whether the calling thread belongs to a session with a ring of its own. Where it does not, the kernel would make one
+/// with the first key that is put there, for this process alone.
+bool clinux_has_session_ring(void);
+
 /// Puts a key called `name` into the ring, in place of one of that name. Returns its serial number.
 int32_t clinux_key_put(enum clinux_ring ring, const char *name, const void *bytes, size_t count);
 
