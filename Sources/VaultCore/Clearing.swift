@@ -134,8 +134,10 @@ extension Vault {
     let provider = copyInSecretService(known)
 
     // The word about the removal first: from here on no copy counts.
+    // Whatever was known of it is known no more.
     let recorded =
-      provider != .none || asksProvider || (mayBeInFile && !file.isUnlocked) || isSessionClosed
+      known != nil || provider != .none || asksProvider || (mayBeInFile && !file.isUnlocked)
+      || isSessionClosed
     if recorded {
       try await state.keep(
         StateRecord(
