@@ -6,6 +6,7 @@
 
 import CLinux
 import Glibc
+import Synchronization
 import VaultModel
 
 /// Why a folder or a file in it cannot be used, in words for the user.
@@ -24,36 +25,68 @@ public final class DataFolder: Sendable {
   public let path: String
   /// The file layer that databases in it are opened through.
   public let layer: FileLayer
-  /// Why nothing in it can be used; `nil` where it can.
-  public let fault: FolderFault?
-
-  /// The folder itself, opened; -1 where there is a fault.
-  let descriptor: Int32
-  private let lock: Int32
-  private let resolved: String
+  private let held: Mutex<Held>
 
   /// The name of the lock's file.
   static let lockName = "vault.lock"
+
+  /// What is had of the folder.
+  private struct Held {
+    var descriptor: Int32 = -1
+    var lock: Int32 = -1
+    var resolved: String
+    var fault: FolderFault?
+    /// When it may be tried again.
+    var nextTry = BootTime(milliseconds: .min)
+
+    mutating func close() {
+      if lock >= 0 { Glibc.close(lock) }
+      if descriptor >= 0 { Glibc.close(descriptor) }
+      (lock, descriptor) = (-1, -1)
+    }
+
+    mutating func open(_ path: String) {
+      close()
+      do throws(FolderFault) {
+        descriptor = try openOwnFolder(path)
+        resolved = try resolve(descriptor, path)
+        lock = try takeLock(descriptor, path)
+        fault = nil
+      } catch {
+        fault = error
+      }
+    }
+  }
 
   /// Opens the folder, which is made where it is not there, together with the folders above it.
   public init(_ path: String, layer: FileLayer = .system) {
     self.path = path
     self.layer = layer
-    var held: (descriptor: Int32, lock: Int32, resolved: String) = (-1, -1, path)
-    do throws(FolderFault) {
-      held.descriptor = try openOwnFolder(path)
-      held.resolved = try resolve(held.descriptor, path)
-      held.lock = try takeLock(held.descriptor, path)
-      fault = nil
-    } catch {
-      fault = error
-    }
-    (descriptor, lock, resolved) = held
+    var held = Held(resolved: path)
+    held.open(path)
+    self.held = Mutex(held)
   }
 
   deinit {
-    if lock >= 0 { close(lock) }
-    if descriptor >= 0 { close(descriptor) }
+    held.withLock { $0.close() }
+  }
+
+  /// Why nothing in it can be used; `nil` where it can.
+  public var fault: FolderFault? { held.withLock { $0.fault } }
+
+  /// The folder itself, opened; -1 where it could not be.
+  var descriptor: Int32 { held.withLock { $0.descriptor } }
+
+  /// Tries to get a folder that could not be had, at most once in `Limits.folderMilliseconds`: the other daemon may
+  /// be gone.
+  /// - Returns: whether it can be used.
+  public func tryAgain(at now: BootTime) -> Bool {
+    held.withLock { held in
+      guard held.fault != nil, now >= held.nextTry else { return held.fault == nil }
+      held.nextTry = now.advanced(by: Limits.folderMilliseconds)
+      held.open(path)
+      return held.fault == nil
+    }
   }
 
   /// Whether something can be written here now.
@@ -66,7 +99,7 @@ public final class DataFolder: Sendable {
   }
 
   /// The path of a file in it, free of symbolic links.
-  public func path(of name: String) -> String { resolved + "/" + name }
+  public func path(of name: String) -> String { held.withLock { $0.resolved } + "/" + name }
 
   /// Throws what is wrong with the folder, or that it cannot be written now.
   public func checkWritable() throws(FolderFault) {

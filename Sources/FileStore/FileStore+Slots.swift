@@ -65,7 +65,11 @@ extension FileStore {
   /// Looks at the file again where it could not be used so far.
   private func look() {
     switch condition {
-    case .absent, .refused: if folder.fault == nil { condition = Self.examine(blueprint, folder) }
+    case .absent, .refused:
+      if folder.tryAgain(at: clock.boot) {
+        lacksFolder = false
+        condition = Self.examine(blueprint, folder)
+      }
     case .locked, .unlocked: break
     }
   }
@@ -108,7 +112,7 @@ extension FileStore {
       file = open
     case .locked(let closed): file = closed
     }
-    let (row, dataKey) = try await opened(file, key)
+    let (row, dataKey) = try await opened(file, key, patience)
     try await open(file, dataKey, by: row, era)
   }
 
@@ -151,18 +155,19 @@ extension FileStore {
 
   /// The slot that a key opens, and the data key in it.
   private func opened(
-    _ file: OpenedFile, _ key: SlotKey?
+    _ file: OpenedFile, _ key: SlotKey?, _ patience: Patience
   ) async throws(VaultError) -> (SlotRow, SharedSecret) {
     let found: (SlotRow, SharedSecret)?
     switch key {
-    case nil: return try await openedByItself(file)
+    case nil: return try await openedByItself(file, patience)
     case .passphrase(let passphrase):
       guard passphrase.count <= Limits.passphraseBytes else { throw .wrongPassphrase }
-      found = try await firstSlot(file, .passphrase, opening: SlotSecret(copying: passphrase))
+      found = try await firstSlot(file, .passphrase, opening: SlotSecret(copying: passphrase), patience)
     case .keyFile(let path):
-      found = try await firstSlot(file, .keyFile, opening: KeyFile(path, outside: folder).read())
+      found = try await firstSlot(file, .keyFile, opening: KeyFile(path, outside: folder).read(), patience)
     case .credential(let name):
-      found = try await firstSlot(file, .credential, opening: Credential(name).read(in: credentials))
+      found = try await firstSlot(
+        file, .credential, opening: Credential(name).read(in: credentials), patience)
     }
     if let found { return found }
     throw file.hasDamagedSlots ? damagedSlots : .wrongPassphrase
@@ -175,26 +180,35 @@ extension FileStore {
   }
 
   private func firstSlot(
-    _ file: OpenedFile, _ kind: Slot.Kind, opening secret: SlotSecret
+    _ file: OpenedFile, _ kind: Slot.Kind, opening secret: SlotSecret, _ patience: Patience
   ) async throws(VaultError) -> (SlotRow, SharedSecret)? {
     for row in file.soundSlots where row.slot.kind == kind {
-      if let dataKey = try await dataKey(in: row, of: file, secret) { return (row, dataKey) }
+      if let dataKey = try await dataKey(in: row, of: file, secret, patience) { return (row, dataKey) }
     }
     return nil
   }
 
   private func dataKey(
-    in row: SlotRow, of file: OpenedFile, _ secret: SlotSecret
+    in row: SlotRow, of file: OpenedFile, _ secret: SlotSecret, _ patience: Patience
   ) async throws(VaultError) -> SharedSecret? {
     let vault = file.header.vault
-    let result = await slowly.run { _ in
-      Result { () throws(VaultError) in try row.open(with: secret, of: vault) }
+    if row.slot.kind == .keyFile { return try row.open(with: secret, of: vault) }
+    return try await slowTurn.take { () async throws(VaultError) in
+      // Who asked may have left, or been answered, while others had their turn.
+      guard clock.boot < patience.deadline else {
+        throw .unavailable(store: place, reason: "others tried to open \(path) for too long: try again")
+      }
+      let result = await slowly.run { _ in
+        Result { () throws(VaultError) in try row.open(with: secret, of: vault) }
+      }
+      return try result.get()
     }
-    return try result.get()
   }
 
   /// Tries the slots that need nobody.
-  private func openedByItself(_ file: OpenedFile) async throws(VaultError) -> (SlotRow, SharedSecret) {
+  private func openedByItself(
+    _ file: OpenedFile, _ patience: Patience
+  ) async throws(VaultError) -> (SlotRow, SharedSecret) {
     var reasons: [String] = []
     for row in file.soundSlots {
       do throws(VaultError) {
@@ -204,7 +218,7 @@ extension FileStore {
         case .keyFile: secret = try KeyFile(ofSlot: row.slot.detail).read()
         case .credential: secret = try Credential(row.slot.detail).read(in: credentials)
         }
-        if let dataKey = try await dataKey(in: row, of: file, secret) { return (row, dataKey) }
+        if let dataKey = try await dataKey(in: row, of: file, secret, patience) { return (row, dataKey) }
         reasons.append("\(row.slot.detail) does not open slot \(row.slot.number)")
       } catch {
         if case .invalidArgument(_, let reason) = error { reasons.append(reason) } else { throw error }
@@ -234,6 +248,14 @@ extension FileStore {
     }
     try place.judge { () throws(FolderFault) in try folder.checkWritable() }
     let (kind, detail, secret, keyFile) = try newSlotKey(key)
+    if kind == .keyFile {
+      for row in file.soundSlots where row.slot.kind == .keyFile {
+        guard try row.open(with: secret, of: file.header.vault) != nil else { continue }
+        throw .invalidArgument(
+          argument: "keyFile",
+          reason: "\(detail) opens slot \(row.slot.number) already; nothing was changed")
+      }
+    }
     lastSlot = max(lastSlot, ledger.state.slotsMade) + 1
     let slot = Slot(number: lastSlot, kind: kind, detail: detail, created: clock.wall)
     let vault = file.header.vault

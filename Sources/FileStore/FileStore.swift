@@ -33,7 +33,11 @@ public final class FileStore: VaultFile {
   let credentials: String?
   /// For scrypt and for making the file: one thing at a time.
   let slowly = WorkThread<Void>(name: "scrypt") {}
+  /// For passphrases and credentials that are tried.
+  let slowTurn = Turn()
   var condition: Condition
+  /// Whether the folder could not be had, and is tried again.
+  var lacksFolder: Bool
   /// Counts locks: an unlock that was begun before one is void.
   var era = 0
   /// The number of the last slot that was begun.
@@ -55,6 +59,7 @@ public final class FileStore: VaultFile {
     self.folder = folder
     self.clock = clock
     self.credentials = credentials
+    lacksFolder = folder.fault != nil
     condition = Self.examine(blueprint, folder)
   }
 
@@ -70,6 +75,7 @@ public final class FileStore: VaultFile {
   public func close() async {
     let (present, ending) = (condition, VaultError.unavailable(store: place, reason: "vaultd is ending"))
     era += 1
+    lacksFolder = false
     condition = .refused(ending)
     switch present {
     case .absent, .refused: break
@@ -106,7 +112,20 @@ public final class FileStore: VaultFile {
     }
   }
 
+  /// The daemon that had the folder may be gone by now. What needs nobody is opened then; who asks meanwhile is told
+  /// that it is locked.
+  private func tryFolderAgain() {
+    guard lacksFolder, folder.tryAgain(at: clock.boot) else { return }
+    lacksFolder = false
+    condition = Self.examine(blueprint, folder)
+    guard case .locked = condition else { return }
+    let forever = BootTime(milliseconds: .max)
+    let patience = Patience(deadline: forever, promptDeadline: forever, interactive: false)
+    Task { @VaultActor in try? await unlock(nil, patience) }
+  }
+
   public var status: StoreStatus {
+    tryFolderAgain()
     let (state, detail, entries, pending): (StoreStatus.State, String, Int, Int) =
       switch condition {
       case .absent: (.absent, path, 0, 0)
@@ -140,6 +159,7 @@ public final class FileStore: VaultFile {
 
   /// The file with its keys, or why it cannot be used.
   func unlocked() throws(VaultError) -> (file: OpenedFile, keys: VaultKeys, ledger: Ledger) {
+    tryFolderAgain()
     switch condition {
     case .absent: throw .unavailable(store: place, reason: "there is no vault file: run `vault init`")
     case .refused(let error): throw error

@@ -18,17 +18,18 @@ struct KeyFile: Sendable {
   let path: String
 
   /// A key file at `path`, which is outside of `folder`.
-  /// - Throws: `.invalidArgument` for a path that is not whole, or leads into the data folder.
+  /// - Throws: `.invalidArgument` for a path that is not whole, leads into the data folder, or to a folder that is
+  ///   missing and cannot be made for us alone.
   init(_ path: String, outside folder: DataFolder) throws(VaultError) {
     func refuse(_ reason: String) -> VaultError { .invalidArgument(argument: "keyFile", reason: reason) }
     guard path.utf8.first == UInt8(ascii: "/"), path.utf8.count < Limits.pathBytes, !path.holdsControl else {
       throw refuse("\(path) is no path from / on")
     }
-    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
-    let above = slash == path.startIndex ? "/" : String(path[..<slash])
     // Both where the name is and where it leads, if it is a link.
-    for place in [above, resolved(path).map(folderOf)].compactMap({ $0 }) {
-      guard let place = resolved(place) else { throw refuse("there is no folder \(above)") }
+    for place in [folderOf(path), resolved(path).map(folderOf)].compactMap({ $0 }) {
+      guard let place = resolved(place) ?? ownFolder(above: place) else {
+        throw refuse("there is no folder \(place), nor one of yours that it can be made in")
+      }
       guard !folder.holds(folder: place) else {
         throw refuse("\(path) is in the data folder: whoever copies that would have the key as well")
       }
@@ -50,6 +51,7 @@ struct KeyFile: Sendable {
   /// Makes the file with a new random key, on the disk when this returns.
   /// - Throws: `.unavailable` where there is one already or the place cannot be written.
   func make() throws(VaultError) {
+    makeFolders(folderOf(path))
     let key = try randomSecret(Self.size)
     let text = try secret(2 * Self.size + 1) { text in
       key.withBytes { key in
@@ -209,6 +211,29 @@ private func resolved(_ path: String) -> String? {
 private func folderOf(_ path: String) -> String {
   guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return "/" }
   return String(path[..<slash])
+}
+
+/// The nearest folder above a path that is there, resolved, if a folder can be made in it for us alone: it is ours, and
+/// no part of what is missing leads upwards.
+private func ownFolder(above path: String) -> String? {
+  var above = path
+  while resolved(above) == nil {
+    let name = above.utf8.lastIndex(of: UInt8(ascii: "/")).map { above[above.index(after: $0)...] } ?? ""
+    guard above != "/", name != "..", name != "." else { return nil }
+    above = folderOf(above)
+  }
+  var status = stat()
+  guard let place = resolved(above), unsafe stat(place, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+    status.st_uid == geteuid()
+  else { return nil }
+  return place
+}
+
+/// Makes a folder and those above it that are missing, each 0700. What fails shows when the file is made.
+private func makeFolders(_ path: String) {
+  guard resolved(path) == nil, path != "/" else { return }
+  makeFolders(folderOf(path))
+  unsafe mkdir(path, 0o700)
 }
 
 private func hexDigit(_ value: UInt8) -> UInt8 {

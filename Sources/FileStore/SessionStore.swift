@@ -31,8 +31,8 @@ public final class SessionStore: SessionKeeper {
   private var condition = Condition.empty
   /// The file of a session that has ended; it holds the folder's lock until it is closed.
   private var ended: FileStore?
-  /// Who waits for the file that is being made or opened.
-  private var waiting: [CheckedContinuation<Void, Never>]?
+  /// One makes or opens the file at a time.
+  private let turn = Turn()
 
   /// The store in the runtime folder.
   /// - Parameters:
@@ -119,8 +119,10 @@ public final class SessionStore: SessionKeeper {
   }
 
   public func unlock() async throws(VaultError) {
-    await takeTurn()
-    defer { endTurn() }
+    try await turn.take { () async throws(VaultError) in try await openNow() }
+  }
+
+  private func openNow() async throws(VaultError) {
     if case .kept = present {} else { condition = look() }
     switch condition {
     case .nowhere(let error): throw error
@@ -136,8 +138,10 @@ public final class SessionStore: SessionKeeper {
 
   /// The file, made where there is none.
   private func file() async throws(VaultError) -> FileStore {
-    await takeTurn()
-    defer { endTurn() }
+    try await turn.take { () async throws(VaultError) in try await fileNow() }
+  }
+
+  private func fileNow() async throws(VaultError) -> FileStore {
     if case .nowhere = present { condition = look() }
     switch condition {
     case .nowhere(let error): throw error
@@ -168,18 +172,6 @@ public final class SessionStore: SessionKeeper {
     let file = ended
     ended = nil
     await file?.close()
-  }
-
-  /// One makes or opens at a time.
-  private func takeTurn() async {
-    while waiting != nil { await withCheckedContinuation { waiting?.append($0) } }
-    waiting = []
-  }
-
-  private func endTurn() {
-    let waited = waiting ?? []
-    waiting = nil
-    for one in waited { one.resume() }
   }
 
   /// Ends the store in order; what is in it stays until logout.

@@ -16,6 +16,8 @@ public final class StateStore: State {
   private var commits: GroupCommit<StateTables>?
   private var tally = StateTally(StateNumbers())
   private var failure: VaultError?
+  /// Whether the folder could not be had, and is tried again.
+  private var lacksFolder = false
 
   /// What the user has to be told of how the state was found; `nil` where there is nothing. For the log.
   public private(set) var notice: String?
@@ -24,6 +26,14 @@ public final class StateStore: State {
   public init(folder: DataFolder, clock: any Clock) {
     self.folder = folder
     self.clock = clock
+    lacksFolder = folder.fault != nil
+    do throws(VaultError) { try open() } catch { failure = error }
+  }
+
+  /// The daemon that had the folder may be gone by now.
+  private func tryFolderAgain() {
+    guard lacksFolder, folder.tryAgain(at: clock.boot) else { return }
+    (lacksFolder, failure) = (false, nil)
     do throws(VaultError) { try open() } catch { failure = error }
   }
 
@@ -89,6 +99,7 @@ public final class StateStore: State {
   // MARK: State
 
   public var trouble: VaultError? {
+    tryFolderAgain()
     if let failure { return failure }
     do throws(VaultError) {
       try Place.state.judge { () throws(FolderFault) in try folder.checkWritable() }
@@ -149,7 +160,7 @@ public final class StateStore: State {
   /// Ends the store in order: what was begun is on the disk, and the files are closed.
   public func close() async {
     let commits = commits
-    (reader, self.commits) = (nil, nil)
+    (reader, self.commits, lacksFolder) = (nil, nil, false)
     failure = .unavailable(store: .state, reason: "vaultd is ending")
     await commits?.end()
   }

@@ -205,6 +205,9 @@ public enum Limits {
 
   // The databases.
 
+  /// Milliseconds until a data folder that another daemon had is tried again, where a request needs it.
+  public static let folderMilliseconds: Int64 = 1_000
+
   /// Changes in one transaction: what 50 clients at once have under way fits, and a commit stays short.
   public static let changesInOneCommit = 512
   /// Pages of 1 KiB in the write-ahead log after which it is copied into the file: half as many as the file

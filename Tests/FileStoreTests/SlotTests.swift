@@ -141,7 +141,6 @@ import VaultModel
     #expect(try await refusal(other).contains("more than"))
     #expect(try await refusal(bench.temporary.path).contains("plain file"))
     #expect(try await refusal("key").contains("from / on"))
-    #expect(try await refusal("/no/such/folder/key").contains("no folder"))
     try makeFolder(bench.data + "/deep")
     for inside in ["/key", "/deep/key", "/../data/key"] {
       #expect(try await refusal(bench.data + inside).contains("in the data folder"))
@@ -234,5 +233,73 @@ import VaultModel
     #expect(try await vaultError { try await bench.store.unlock(nil) }?.outcome == .damaged)
     try await bench.restart(unlocking: false) { try bench.tamper("DELETE FROM slot") }
     #expect(try await vaultError { try await bench.store.unlock(nil) }?.outcome == .damaged)
+  }
+
+  @Test("a key file that opens a slot already gets no second one")
+  @VaultActor func twice() async throws {
+    let bench = try await FileBench()
+    _ = try await bench.store.addSlot(.keyFile(bench.temporary.path + "/second"))
+    for path in [bench.key, bench.temporary.path + "/second"] {
+      let error = try await vaultError { _ = try await bench.store.addSlot(.keyFile(path)) }
+      #expect(error?.outcome == .invalidArgument && error?.description.contains(path) == true)
+      #expect(FileManager.default.fileExists(atPath: path))
+    }
+    // Also under another name.
+    let copy = bench.temporary.path + "/copy"
+    try FileManager.default.copyItem(atPath: bench.key, toPath: copy)
+    try setMode(of: copy, to: 0o600)
+    #expect(
+      try await vaultError { _ = try await bench.store.addSlot(.keyFile(copy)) }?.outcome == .invalidArgument)
+    #expect(try bench.store.slots().count == 2)
+    #expect(try await bench.store.verify().sound)
+  }
+
+  @Test("a key file is made in a folder that is not there, 0700, where the one above it is ours")
+  @VaultActor func missingFolder() async throws {
+    let bench = try await FileBench(initialised: false)
+    let top = bench.temporary.path + "/config"
+    try await bench.store.initialise(.keyFile(top + "/vault/keys/key"))
+    for folder in [top, top + "/vault", top + "/vault/keys"] { #expect(try mode(of: folder) == 0o700) }
+    #expect(try mode(of: top + "/vault/keys/key") == 0o600)
+    try await bench.set("App.token", "value")
+    try await bench.restart()
+    #expect(try bench.get("App.token") == "value")
+    // Not below the data folder, not below a file, not by a way that leads up again, not below what is another's.
+    let foreign = bench.temporary.path + "/foreign"
+    try makeFolder(foreign)
+    if geteuid() == 0 { giveAway(foreign, to: 65_534) }
+    for path in [
+      bench.data + "/new/key", top + "/vault/keys/key/new/key", bench.temporary.path + "/new/../data/key",
+      foreign + (geteuid() == 0 ? "/new/key" : "/../data/key"),
+    ] {
+      let error = try await vaultError { _ = try await bench.store.addSlot(.keyFile(path)) }
+      #expect(error?.outcome == .invalidArgument, "\(path): \(error as Any)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: bench.data + "/new"))
+    #expect(!FileManager.default.fileExists(atPath: bench.temporary.path + "/new"))
+  }
+
+  @Test("a passphrase whose turn comes after its caller's time is not tried")
+  @VaultActor func queued() async throws {
+    let bench = try await FileBench(initialised: false)
+    try await bench.store.initialise(try passphrase("right"))
+    bench.store.forget()
+    let store = bench.store
+    let end = bench.clock.boot.advanced(by: 10_000)
+    let patience = Patience(deadline: end, promptDeadline: end, interactive: false)
+    func attempt(_ text: String) -> Task<Outcome?, any Error> {
+      Task { @VaultActor in
+        try await vaultError { try await store.unlock(try passphrase(text), patience) }?.outcome
+      }
+    }
+    let tasks = ["wrong", "right", "wrong", "right"].map(attempt)
+    // The first has begun; the others wait behind it.
+    while bench.store.slowTurn.waitingCount < 3 { await Task.yield() }
+    bench.clock.pass(milliseconds: 10_000)
+    var outcomes: [Outcome?] = []
+    for task in tasks { outcomes.append(try await task.value) }
+    #expect(outcomes == [.wrongPassphrase, .unavailable, .unavailable, .unavailable])
+    #expect(!bench.store.isUnlocked)
+    try await bench.store.unlock(try passphrase("right"))
   }
 }

@@ -180,6 +180,36 @@ import VaultModel
     #expect(try bench.get("App.token") == "newer")
   }
 
+  @Test("a folder that another daemon had is tried again once it is free, where a request needs it")
+  @VaultActor func secondLater() async throws {
+    let bench = try await FileBench()
+    try await bench.set("App.token", "value")
+    let folder = DataFolder(bench.data)
+    let second = FileStore(folder: folder, clock: bench.clock, credentials: nil)
+    func outcome() throws -> Outcome? {
+      switch second.lookUp(try bench.id("App.token")) {
+      case .failed(let error): error.outcome
+      case .found, .missing, .mustWait: nil
+      }
+    }
+    #expect(try outcome() == .unavailable)
+    await bench.close()
+    // The file thread of the first may take a moment.
+    while DataFolder(bench.data).fault != nil { await Task.yield() }
+    // Tried a moment ago: not again yet.
+    #expect(try outcome() == .unavailable)
+    bench.clock.pass(milliseconds: Limits.folderMilliseconds - 1)
+    #expect(try outcome() == .unavailable)
+    bench.clock.pass(milliseconds: 1)
+    while try outcome() != nil {
+      #expect(try outcome() != .unavailable)
+      await Task.yield()
+    }
+    #expect(second.status.state == .available)
+    await second.close()
+    #expect(try outcome() == .unavailable)
+  }
+
   @Test("in a read-only folder tokens are read and set names the path; it is written again when it can be")
   @VaultActor func readOnly() async throws {
     let bench = try await FileBench()

@@ -193,6 +193,30 @@ import VaultModel
     #expect(try state.record(key) == nil)
   }
 
+  @Test("a state whose folder another daemon had is opened once that is gone")
+  @VaultActor func secondLater() async throws {
+    let bench = try StateBench(inMemory: true)
+    let key = try bench.id("App.token")
+    let record = StateRecord(id: key, version: 7, standing: .present(bench.entry(key, version: 7)))
+    let second: StateStore
+    do {
+      let first = bench.open()
+      try await first.keep(record)
+      second = bench.open()
+      #expect(second.trouble?.outcome == .unavailable)
+      await #expect(throws: VaultError.self) { try await second.keep(record) }
+      await first.close()
+    }
+    bench.clock.pass(milliseconds: Limits.folderMilliseconds)
+    while second.trouble != nil {
+      bench.clock.pass(milliseconds: Limits.folderMilliseconds)
+      await Task.yield()
+    }
+    #expect(try second.record(key) == record)
+    try await second.drop(key, version: 8)
+    #expect(second.highestVersion == 8)
+  }
+
   @Test("a file that was moved away while it is open is written no more")
   @VaultActor func moved() async throws {
     let bench = try StateBench()

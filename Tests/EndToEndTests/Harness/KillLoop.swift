@@ -165,6 +165,7 @@ struct KillLoop {
     func parameters(_ key: String) -> [String: Any] {
       [
         "key": key, "secret": "\(number):" + String(repeating: "x", count: size), "label": "set \(number)",
+        "expires": 4_000_000_000 + number,
       ]
     }
 
@@ -174,6 +175,7 @@ struct KillLoop {
       let number = try #require(
         secret.split(separator: ":").first.flatMap { Int($0) }, "\(comment): \(secret)")
       #expect(entry["label"] as? String == "set \(number)", "\(comment)")
+      #expect(entry["expires"] as? Int == 4_000_000_000 + number, "\(comment)")
       #expect(entry["size"] as? Int == secret.utf8.count, "\(comment)")
       return .token(number)
     }
