@@ -92,7 +92,8 @@ extension DatabaseFault: Fault {
     case .full:
       return .unavailable(store: place, reason: "no space left for \(path); make some and try again")
     case .readOnly:
-      return .unavailable(store: place, reason: "\(path) cannot be written (\(detail))")
+      return .unavailable(
+        store: place, reason: "\(path) cannot be written (\(detail)); restart vaultd once it can")
     case .busy:
       return .unavailable(store: place, reason: "another program holds \(path); try again when it is done")
     case .corrupt:

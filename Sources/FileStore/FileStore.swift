@@ -306,18 +306,7 @@ public final class FileStore: VaultFile {
   public func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure) {
     let present = try orFail { () throws(VaultError) in try token(of: entry.id) }
     guard let present, present.entry.version == entry.version else { return }
-    if entry.isPurged {
-      let empty = try orFail { () throws(VaultError) in
-        do throws(SecretMemoryError) {
-          return SharedSecret(try SecretBytes(zeros: 0))
-        } catch {
-          throw VaultError(error)
-        }
-      }
-      try await place(entry, empty)
-    } else {
-      try await place(entry, present.secret)
-    }
+    try await place(entry, entry.isPurged ? .none : present.secret)
   }
 
   private func place(_ entry: Entry, _ secret: SharedSecret) async throws(WriteFailure) {
@@ -328,11 +317,12 @@ public final class FileStore: VaultFile {
       var entry = entry
       entry.store = name
       let (file, keys, _) = try unlocked()
-      let placement = try place.judge { () throws(CryptoError) in
+      var placement = try place.judge { () throws(CryptoError) in
         try secret.withBytes { secret throws(CryptoError) in
           try keys.placement(of: entry, secret, entry.pending ? .pending : [])
         }
       }
+      placement.removesSecret = entry.isPurged
       return (file, placement)
     }
     try await commit(.place(placement), file)

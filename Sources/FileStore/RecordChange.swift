@@ -22,6 +22,8 @@ struct Placement: Sendable {
   var version: Version
   /// The row to be written; `nil` where there is to be none.
   var row: SealedRow?
+  /// Whether what was there is to be gone from the log as well before the change is acknowledged.
+  var removesSecret = false
 
   /// The record's standing after the change; `nil` for none.
   var standing: Standing? { row?.name.standing }

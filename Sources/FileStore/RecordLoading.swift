@@ -231,7 +231,7 @@ extension RecordTables {
       entry.pending == name.standing.marks.contains(.pending)
     else { return false }
     let size = try? row.withBlob(5) { sealed in try keys.open(sealed, .secret, of: name).count }
-    return size == entry.size
+    return size == (entry.isPurged ? 0 : entry.size)
   }
 
   private func slotsAreOurs(_ state: SetState, _ connection: borrowing Connection) throws(DatabaseFault)

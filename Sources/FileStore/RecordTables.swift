@@ -105,7 +105,8 @@ final class RecordTables: WrittenTables {
 
   static func leavesTraces(_ change: RecordChange) -> Bool {
     switch change {
-    case .place(let placement): placement.standing?.marks.contains(.tombstone) ?? true
+    case .place(let placement):
+      placement.removesSecret || placement.standing?.marks.contains(.tombstone) ?? true
     case .addSlot: false
     // The data key that it wrapped.
     case .removeSlot: true

@@ -68,6 +68,46 @@ import VaultModel
     #expect(bench.store.status.pending == 0)
   }
 
+  @Test(
+    "what is kept beside a secret is replaced under its own version; a purged secret is gone, its entry stays"
+  )
+  @VaultActor func updated() async throws {
+    let bench = try await FileBench()
+    var entry = try await bench.set("App.token", "secret")
+    entry.size = 6
+    let row = try #require(try bench.row(try bench.recordID("App.token")))
+    entry.lastUse = Moment(wall: bench.clock.wall, boot: bench.clock.boot, bootID: BootID(high: 1, low: 2))
+    try await bench.store.update(entry, FileBench.patience)
+    #expect(try bench.get("App.token") == "secret")
+    #expect(try await bench.store.list(nil, FileBench.patience) == [entry])
+    // Of a version that is there no more nothing is changed.
+    var older = entry
+    (older.version, older.label) = (entry.version - 1, "older")
+    try await bench.store.update(older, FileBench.patience)
+    #expect(try await bench.store.list(nil, FileBench.patience) == [entry])
+
+    entry.isPurged = true
+    try await bench.store.update(entry, FileBench.patience)
+    for _ in 0..<2 {
+      #expect(try bench.bytes("App.token") == [])
+      #expect(try await bench.store.read(entry.id, FileBench.patience)?.entry == entry)
+      #expect(try await bench.store.verify() == Verification(records: 1, damaged: 0, sound: true))
+      try await bench.restart()
+    }
+    // Not even sealed as it was.
+    let everything = try bench.everything()
+    for start in stride(from: 0, to: row.secret.count - 8, by: 8) {
+      let run = row.secret[start..<start + 8]
+      #expect(
+        !everything.indices.dropLast(8).contains {
+          everything[$0] == run.first && everything[$0..<$0 + 8] == run
+        })
+    }
+    let again = try await bench.set("App.token", "new")
+    #expect(again.version > entry.version)
+    #expect(try bench.get("App.token") == "new")
+  }
+
   @Test("a locked file says so, and how to unlock it; nothing is lost by it")
   @VaultActor func locked() async throws {
     let bench = try await FileBench()

@@ -138,13 +138,14 @@ FIELDS = {
     9: ("label", "text"),
     10: ("size", "number"),
     11: ("pending", "mark"),
+    14: ("purged", "mark"),
 }
 
 
 def read_entry(plain):
     if plain[0] != 1:
         raise NotSound("form of an entry is not known")
-    entry, at = {"untilLogout": False, "pending": False}, 1
+    entry, at = {"untilLogout": False, "pending": False, "purged": False}, 1
     while at < len(plain):
         tag, length = plain[at], int.from_bytes(plain[at + 1 : at + 3], "big")
         value = plain[at + 3 : at + 3 + length]
@@ -211,7 +212,7 @@ def main():
             mac(keys["names"], u64(1) + counted(key) + counted(account))[:8] == name,
             mac(keys["names"], u64(2) + counted(key.rpartition(b".")[0]))[:8] == u64(namespace),
             fields["version"] == version <= state["highest"],
-            fields["size"] == len(plain),
+            (0 if fields["purged"] else fields["size"]) == len(plain),
             fields["pending"] == bool(marks & PENDING),
         ]
         if not all(right):

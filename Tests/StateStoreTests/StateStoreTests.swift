@@ -38,7 +38,7 @@ import VaultModel
     let bench = try StateBench()
     let (composed, decomposed) = (try bench.id("App.caf\u{E9}"), try bench.id("App.cafe\u{301}"))
     let (account, cleared) = (try bench.id("App.caf\u{E9}", "alice"), try bench.id("App.Sub.x"))
-    let begun = try bench.id("App.begun")
+    let (begun, over) = (try bench.id("App.begun"), try bench.id("App.over"))
     let records = [
       StateRecord(id: composed, version: 3, standing: .present(bench.entry(composed, version: 3))),
       StateRecord(
@@ -47,6 +47,7 @@ import VaultModel
       StateRecord(id: account, version: 5, standing: .superseded(old: nil)),
       StateRecord(id: cleared, version: 9, standing: .removed(at: WallTime(milliseconds: 1_899_000_000_123))),
       StateRecord(id: begun, version: 0, standing: .absent, intent: bench.entry(begun, version: 10)),
+      StateRecord(id: over, version: 6, standing: .expired(bench.entry(over, version: 6))),
     ]
     do {
       let state = bench.open()
@@ -59,11 +60,48 @@ import VaultModel
     #expect(state.notice == nil)
     for record in records { #expect(try state.record(record.id) == record) }
     #expect(Set(try state.records(nil)) == Set(records))
-    #expect(try state.records(Namespace("App")).count == 4)
+    #expect(try state.records(Namespace("App")).count == 5)
     #expect(try state.records(Namespace("App.Sub")).map(\.id) == [cleared])
     #expect(try state.record(try bench.id("App.other")) == nil)
     #expect((state.presentCount, state.removalCount) == (1, 1))
     #expect(state.highestVersion == 10 && state.providerAnswered && !state.isEmpty)
+  }
+
+  @Test(
+    "removals of namespaces and the latest time are kept through restarts, the time also where clocks go back"
+  )
+  @VaultActor func removalsAndTime() async throws {
+    let bench = try StateBench()
+    let (app, sub) = (try Namespace("App"), try Namespace("App.Sub"))
+    let all = NamespaceRemoval(namespace: app, account: nil, version: 5)
+    let newer = NamespaceRemoval(namespace: app, account: nil, version: 9)
+    let ofOne = NamespaceRemoval(namespace: app, account: try Account("alice"), version: 6)
+    let ofNobody = NamespaceRemoval(namespace: app, account: try Account(""), version: 7)
+    let other = NamespaceRemoval(namespace: sub, account: nil, version: 8)
+    let latest: WallTime
+    do {
+      let state = bench.open()
+      for removal in [all, ofOne, ofNobody, other, newer] { try await state.keep(removal) }
+      #expect(Set(state.namespaceRemovals) == [newer, ofOne, ofNobody, other])
+      #expect(state.isEmpty && state.highestVersion == 9)
+      latest = bench.clock.wall
+      #expect(state.latestTime == latest)
+      bench.clock.wall = WallTime(milliseconds: latest.milliseconds - 60_000)
+      try await state.noteTime()
+      #expect(state.latestTime == latest)
+      await state.close()
+    }
+    let state = bench.open()
+    #expect(Set(state.namespaceRemovals) == [newer, ofOne, ofNobody, other])
+    #expect(state.latestTime == latest)
+    try await state.drop(ofOne)
+    try await state.drop(NamespaceRemoval(namespace: sub, account: nil, version: 11))
+    #expect(state.highestVersion == 11)
+    #expect(Set(state.namespaceRemovals).isSuperset(of: [newer, ofNobody]))
+    #expect(!state.namespaceRemovals.contains(ofOne))
+    bench.clock.pass(milliseconds: 120_000)
+    try await state.noteTime()
+    #expect(state.latestTime == bench.clock.wall && bench.clock.wall.milliseconds > latest.milliseconds)
   }
 
   @Test("a record is replaced and dropped, and the largest version stays")
