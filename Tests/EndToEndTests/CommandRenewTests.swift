@@ -116,5 +116,37 @@ extension EndToEnd {
         #expect(!FileManager.default.fileExists(atPath: session.home + "/ran"))
       }
     }
+
+    @Test("what the terminal sends reaches the command, and ends both where it ends the command")
+    func interrupted() throws {
+      try StoreUnderTest.file.run { session, _ in
+        // Types ^C into a terminal of the command's own, once it is ready; prints how the command ended.
+        let typist = """
+          import os, pty, sys
+          process, terminal = pty.fork()
+          if process == 0: os.execv(sys.argv[1], sys.argv[1:])
+          screen = b""
+          while b"READY" not in screen: screen += os.read(terminal, 1000)
+          os.write(terminal, b"\\x03")
+          try:
+              while os.read(terminal, 1000): pass
+          except OSError: pass
+          status = os.waitpid(process, 0)[1]
+          print(os.waitstatus_to_exitcode(status))
+          """
+        func type(_ script: String) throws -> Ended {
+          try session.command([
+            "/usr/bin/python3", "-c", typist, Project.vault, "renew", "Chat.token", "--", "sh", "-c", script,
+          ])
+        }
+        let ended = try type("echo READY >&2; exec sleep 60")
+        #expect(ended.text == "-2\n", "\(ended.errors)")
+        expectFailure(try session.vault("get", "Chat.token"), 1)
+        let handled = try type(
+          "trap 'got=x' INT; echo READY >&2; until [ $got ]; do sleep 0.01; done; echo $got")
+        #expect(handled.text == "0\n", "\(handled.errors)")
+        #expect(try session.get("Chat.token") == Data("x".utf8))
+      }
+    }
   }
 }
