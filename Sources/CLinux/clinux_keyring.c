@@ -12,7 +12,12 @@
 #include <unistd.h>
 
 static long serial_of(enum clinux_ring ring) {
-  if (ring == CLINUX_SESSION_RING) return KEY_SPEC_SESSION_KEYRING;
+  if (ring == CLINUX_SESSION_RING) {
+    // Who has no session's ring uses the user's default one from here on; to put a key would give him one of his own,
+    // which ends with him.
+    syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0);
+    return KEY_SPEC_SESSION_KEYRING;
+  }
   // Keys of the user's ring can be read by those who have it among their own; a login session has, others don't.
   syscall(SYS_keyctl, KEYCTL_LINK, KEY_SPEC_USER_KEYRING, KEY_SPEC_PROCESS_KEYRING);
   return KEY_SPEC_USER_KEYRING;

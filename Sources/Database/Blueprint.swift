@@ -32,7 +32,7 @@ public struct Blueprint: Sendable {
   }
 
   /// What to do with such a file where it is damaged.
-  public var remedy: String { place == .session ? "remove it" : "restore it from a backup" }
+  public var remedy: String { place.remedy }
 
   /// The names of everything that SQLite may keep of a database called `name`.
   private static func files(of name: String) -> [String] { [name] + sideFiles(of: name) }

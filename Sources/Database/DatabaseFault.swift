@@ -77,6 +77,9 @@ public protocol Fault: Error {
 }
 
 extension Place {
+  /// What to do with a file of the place that is damaged.
+  var remedy: String { self == .session ? "remove it" : "restore it from a backup" }
+
   /// Runs `body`, whose fault happens to this place.
   public func judge<Result: ~Copyable, Failure: Fault>(
     _ body: () throws(Failure) -> Result
@@ -97,7 +100,7 @@ extension DatabaseFault: Fault {
     case .busy:
       return .unavailable(store: place, reason: "another program holds \(path); try again when it is done")
     case .corrupt:
-      return .damaged(store: place, reason: "\(path) is damaged (\(detail)); restore it from a backup")
+      return .damaged(store: place, reason: "\(path) is damaged (\(detail)); \(place.remedy)")
     case .cannotOpen:
       return .unavailable(store: place, reason: "\(path) cannot be opened (\(detail))")
     case .io:

@@ -303,7 +303,8 @@ extension FileStore {
   }
 }
 
-/// Makes a file with a new name, a data key that is new unless it is given, and a slot unless the key is kept elsewhere.
+/// Makes a file with a new name, a data key that is new unless it is given, and a slot unless the key is kept
+/// elsewhere.
 /// - Returns: the data key.
 private func makeFile(
   _ blueprint: Blueprint, in folder: DataFolder, _ key: SharedSecret? = nil, slot: (Slot, SlotSecret)? = nil

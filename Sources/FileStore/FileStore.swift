@@ -1,7 +1,7 @@
 // A file of ours as a store, the vault file or that of the session: the front half on the main thread. It names,
-// seals and opens, asks the ledger what to believe, and leaves writing to the file thread. A token is looked up without a hop. What belongs to
-// slots is in `FileStore+Slots`. Serves nothing that does not authenticate, and touches no file that is not
-// ours.
+// seals and opens, asks the ledger what to believe, and leaves writing to the file thread. A token is looked up
+// without a hop. What belongs to slots is in `FileStore+Slots`. Serves nothing that does not authenticate, and
+// touches no file that is not ours.
 
 import Database
 import SecretMemory

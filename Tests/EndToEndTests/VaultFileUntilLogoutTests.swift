@@ -54,6 +54,26 @@ extension EndToEnd {
       }
     }
 
+    @Test(
+      "under the unit they survive a restart and a kill, in the keyring of the user's manager",
+      .enabled(if: UserSession.isAvailable, "\(UserSession.wanted)"))
+    func unit() throws {
+      try UserSession.with(keyring: "none") { session in
+        try session.systemctl("start", "vaultd.socket")
+        let kind = try Root.run(["stat", "-f", "-c", "%T", session.runtime]).text
+        let set = try session.vault("set", "--until-logout", key, input: Data("r:1".utf8))
+        guard kind.hasPrefix("tmpfs") else { return expectFailure(set, 7) }
+        expectSuccess(set)
+        expectSuccess(try session.vault("init", "--key-file", session.home + "/vault.key"))
+        try session.systemctl("restart", "vaultd.service")
+        #expect(try session.vault("get", key).text == "r:1")
+        _ = try Root.run(["kill", "-KILL", String(try session.daemonPID())])
+        #expect(try becomesTrue { try session.vault("get", key).text == "r:1" })
+        let got = try session.vault("get", key, "--json").json
+        #expect(got["store"] as? String == "session")
+      }
+    }
+
     @Test("where the runtime folder is on a disk they are refused, and written nowhere")
     func onDisk() throws {
       try ThrowawaySession.with { session in

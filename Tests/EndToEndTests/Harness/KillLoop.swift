@@ -26,7 +26,8 @@ struct KillLoop {
   /// - Parameters:
   ///   - test: how the seed is announced.
   ///   - first: the daemon of the first round.
-  ///   - kill: kills what is to be killed and brings it back; gives the daemon of the next round, which may be the same.
+  ///   - kill: kills what is to be killed and brings it back; gives the daemon of the next round, which may be the
+  ///     same.
   /// - Throws: where a client is refused or gets no answer.
   /// - Returns: how many changes were acknowledged.
   @discardableResult
