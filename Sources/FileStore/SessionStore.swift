@@ -18,6 +18,8 @@ public final class SessionStore: SessionKeeper {
   private enum Condition {
     /// There is no place for it.
     case nowhere(VaultError)
+    /// There is a file that cannot be had, because another daemon has it: nobody can say what is in it.
+    case barred(VaultError)
     /// There is a place, and nothing in it that anybody has the key of.
     case empty
     /// There is a file, and its key was there.
@@ -75,7 +77,7 @@ public final class SessionStore: SessionKeeper {
       try checkPlace()
       guard fileIsThere, try ring.read() != nil else { return .empty }
       let folder = DataFolder(folder)
-      if let fault = folder.fault { throw fault.outcome(in: .session) }
+      if let fault = folder.fault { return .barred(fault.outcome(in: .session)) }
       return .kept(FileStore(.session, folder: folder, clock: clock))
     } catch {
       return .nowhere(error)
@@ -93,7 +95,7 @@ public final class SessionStore: SessionKeeper {
 
   public var status: StoreStatus {
     switch present {
-    case .nowhere(let error):
+    case .nowhere(let error), .barred(let error):
       StoreStatus(store: .session, state: .unavailable, detail: "\(error)", entries: 0, pending: 0)
     case .empty: StoreStatus(store: .session, state: .available, detail: path, entries: 0, pending: 0)
     case .kept(let file): file.status
@@ -106,7 +108,7 @@ public final class SessionStore: SessionKeeper {
 
   public var isUnlocked: Bool {
     switch present {
-    case .nowhere: false
+    case .nowhere, .barred: false
     case .empty: true
     case .kept(let file): file.isUnlocked
     }
@@ -125,7 +127,7 @@ public final class SessionStore: SessionKeeper {
   private func openNow() async throws(VaultError) {
     if case .kept = present {} else { condition = look() }
     switch condition {
-    case .nowhere(let error): throw error
+    case .nowhere(let error), .barred(let error): throw error
     case .empty: break
     case .kept(let file):
       guard let key = try ring.read() else {
@@ -142,11 +144,16 @@ public final class SessionStore: SessionKeeper {
   }
 
   private func fileNow() async throws(VaultError) -> FileStore {
-    if case .nowhere = present { condition = look() }
+    switch present {
+    case .nowhere, .barred: condition = look()
+    case .empty, .kept: break
+    }
     switch condition {
-    case .nowhere(let error): throw error
+    case .nowhere(let error), .barred(let error): throw error
     case .empty: return try await make()
-    case .kept(let file): return file
+    case .kept(let file):
+      if !file.isUnlocked, file.era == 0, let key = try ring.read() { try await file.open(key) }
+      return file
     }
   }
 
@@ -185,15 +192,27 @@ public final class SessionStore: SessionKeeper {
   // MARK: Tokens
 
   public func lookUp(_ id: EntryID) -> LookUp {
-    if case .kept(let file) = present { file.lookUp(id) } else { .missing }
+    switch present {
+    case .nowhere, .empty: .missing
+    case .barred(let error): .failed(error)
+    case .kept(let file): file.lookUp(id)
+    }
   }
 
   public func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token? {
-    if case .kept(let file) = present { try await file.read(id, patience) } else { nil }
+    switch present {
+    case .nowhere, .empty: return nil
+    case .barred(let error): throw error
+    case .kept(let file): return try await file.read(id, patience)
+    }
   }
 
   public func list(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry] {
-    if case .kept(let file) = present { try await file.list(namespace, patience) } else { [] }
+    switch present {
+    case .nowhere, .empty: return []
+    case .barred(let error): throw error
+    case .kept(let file): return try await file.list(namespace, patience)
+    }
   }
 
   public func write(
@@ -206,7 +225,7 @@ public final class SessionStore: SessionKeeper {
 
   public func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure) {
     switch present {
-    case .nowhere(let error): throw WriteFailure(error)
+    case .nowhere(let error), .barred(let error): throw WriteFailure(error)
     case .empty: break
     case .kept(let file): try await file.update(entry, patience)
     }
@@ -215,7 +234,10 @@ public final class SessionStore: SessionKeeper {
   public func remove(
     _ id: EntryID, version: Version, _ patience: Patience
   ) async throws(WriteFailure) -> Bool {
-    guard case .kept(let file) = present else { return false }
-    return try await file.remove(id, version: version, patience)
+    switch present {
+    case .nowhere, .empty: return false
+    case .barred(let error): throw WriteFailure(error)
+    case .kept(let file): return try await file.remove(id, version: version, patience)
+    }
   }
 }

@@ -214,6 +214,30 @@ import VaultModel
     await store.close()
   }
 
+  @Test("what another daemon has is not missing, and is there once that is gone")
+  @VaultActor func second() async throws {
+    let session = try Session()
+    defer { session.ring.drop() }
+    try await session.set("App.token", "value")
+    let second = SessionStore(
+      runtimeFolder: session.runtime.path, clock: session.clock, startedByManager: false)
+    let id = try session.id("App.token")
+    guard case .failed(let error) = second.lookUp(id) else {
+      Issue.record("a file of another daemon answers")
+      return
+    }
+    #expect(error.outcome == .unavailable && error.description.contains("another vaultd"))
+    #expect(try await vaultError { _ = try await second.read(id, FileBench.patience) } == error)
+    #expect(try await vaultError { try await second.unlock() } == error)
+    #expect(!second.isUnlocked && second.status.state == .unavailable)
+    await session.store.close()
+    try await session.restart()
+    await session.store.close()
+    while try await vaultError({ try await second.unlock() }) != nil { await Task.yield() }
+    #expect(try await second.read(id, FileBench.patience) != nil)
+    await second.close()
+  }
+
   @Test("many first writes at once make one file")
   @VaultActor func together() async throws {
     let session = try Session()
