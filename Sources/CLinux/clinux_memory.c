@@ -10,8 +10,11 @@
 #ifndef MLOCK_ONFAULT
 #define MLOCK_ONFAULT 0x01
 #endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
-void *clinux_secret_map(size_t size, bool lock, bool *guarded) {
+void *clinux_secret_map(size_t size, bool lock, bool whole_at_once, bool *guarded) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   char *whole = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (whole == MAP_FAILED) return NULL;
@@ -23,6 +26,8 @@ void *clinux_secret_map(size_t size, bool lock, bool *guarded) {
   bool locked = !lock || mlock2(bytes, size, MLOCK_ONFAULT) == 0;
   bool undumped = madvise(bytes, size, MADV_DONTDUMP) == 0;
   bool unforked = madvise(bytes, size, MADV_WIPEONFORK) == 0;
+  // A system that can't (before Linux 5.14) gives the pages one by one, as they are used.
+  if (whole_at_once) (void)madvise(bytes, size, MADV_POPULATE_WRITE);
   *guarded = locked && undumped && unforked;
   return bytes;
 }

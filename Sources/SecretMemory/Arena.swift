@@ -124,7 +124,10 @@ import CLinux
 
   private mutating func map(_ size: Int, lock: Bool) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
     var guarded = true
-    guard let bytes = unsafe clinux_secret_map(size, lock, &guarded) else { throw .exhausted(bytes: size) }
+    // The arena is used little by little. What has a mapping of its own is filled, and a page at a time costs more.
+    guard let bytes = unsafe clinux_secret_map(size, lock, size < Self.size, &guarded) else {
+      throw .exhausted(bytes: size)
+    }
     if !guarded { isGuarded = false }
     return unsafe bytes
   }

@@ -7,9 +7,9 @@
 
 /// Maps `size` bytes (a multiple of 4,096, at most 2^48) between two guard pages, left out of core dumps,
 /// emptied in a forked child and, with `lock`, kept out of swap; `*guarded` tells whether the kernel does all
-/// that (it locks no more than RLIMIT_MEMLOCK). Returns NULL where there is no memory. Give it back with
-/// clinux_secret_unmap.
-void *clinux_secret_map(size_t size, bool lock, bool *guarded);
+/// that (it locks no more than RLIMIT_MEMLOCK). With `whole_at_once` all its pages are there when this returns, for
+/// memory that is filled at once. Returns NULL where there is no memory. Give it back with clinux_secret_unmap.
+void *clinux_secret_map(size_t size, bool lock, bool whole_at_once, bool *guarded);
 
 /// Gives back what clinux_secret_map returned for the same `size`. Wipe it first.
 void clinux_secret_unmap(void *bytes, size_t size);
