@@ -1,11 +1,14 @@
-"""Prints where the memory of a process holds the bytes on standard input, a line each; run as root.
+"""Prints where the memory of a process holds what is on standard input, a line each; run as root.
 
-    search-memory.py PID < BYTES
+    search-memory.py PID < NEEDLES
+
+NEEDLES are bytes with NULs between them; where there are several, each line ends with the number of the one found.
 """
 import sys
 
-pid, needle = sys.argv[1], sys.stdin.buffer.read()
-assert needle
+pid, needles = sys.argv[1], sys.stdin.buffer.read().split(b"\0")
+assert all(needles)
+longest = max(map(len, needles))
 searched = 0
 with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
     for line in maps:
@@ -21,9 +24,13 @@ with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as mem
             except (OSError, ValueError):
                 break
             searched += len(part)
-            at = (before + part).find(needle)
-            while at >= 0:
-                print(f"{offset - len(before) + at:x} {permissions} {''.join(name).strip()}")
-                at = (before + part).find(needle, at + 1)
-            before = part[-(len(needle) - 1):] if len(needle) > 1 else b""
+            for number, needle in enumerate(needles):
+                # What ended in the part before was found there.
+                known = before[-(len(needle) - 1):] if len(needle) > 1 else b""
+                at = (known + part).find(needle)
+                while at >= 0:
+                    place = f"{offset - len(known) + at:x} {permissions} {''.join(name).strip()}"
+                    print(place + (f" #{number}" if len(needles) > 1 else ""))
+                    at = (known + part).find(needle, at + 1)
+            before = part[-(longest - 1):] if longest > 1 else b""
 assert searched > 0, "nothing could be read"
