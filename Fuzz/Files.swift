@@ -125,7 +125,8 @@ private final class Place {
     let provider = FakeProvider()
     provider.items = try kept()
     let vault = Vault(
-      preference: .auto, secretService: provider, file: file, state: state, clock: clock)
+      preference: .auto, secretService: provider, file: file, session: FakeSession(), state: state,
+      clock: clock)
     await vault.start()
     try? await vault.unlock(.keyFile(key))
     if tokens.isEmpty { try await learn(vault) }
