@@ -20,22 +20,20 @@ extension Vault {
     let end = clock.boot.advanced(by: wait * 1_000)
     var wasRenewed = false
     while true {
-      let changes = changeCount
-      let (token, entry) = try await present(request.id)
-      if let token {
-        let left = validity(token.entry).milliseconds ?? .max
-        if wasRenewed || left >= (request.minValidity ?? 0) * 1_000 {
-          noteUse(of: token.entry)
-          return .token(token)
-        }
+      let (token, _) = try await present(request.id)
+      if let token, wasRenewed || isEnough(token, request) {
+        noteUse(of: token.entry)
+        return .token(token)
       }
       if leases.isGone(caller) { throw leftMeanwhile(request.id) }
       if !leases.isHeld(request.id) {
-        // What was read is of before a change that came in between.
-        if changes != changeCount { continue }
-        let name = try leaseName()
-        leases.grant(request.id, name, to: caller)
-        return .lease(name, entry: entry)
+        // In a turn: a change that is under way ends the lease of its key once it is done, and this one would be of
+        // before it.
+        let renewal = try await turns.take(request.id) { () async throws(VaultError) in
+          try await self.grantInTurn(request, caller)
+        }
+        if let renewal { return renewal }
+        continue
       }
       switch await leases.wait(request.id, caller, until: end) {
       case .renewed: wasRenewed = true
@@ -47,6 +45,28 @@ extension Vault {
           reason: "another client renews \(request.id) and did not end within \(wait) s; try again")
       }
     }
+  }
+
+  /// The lease; or the token, where one that does has come since; `nil` where somebody else was faster.
+  private func grantInTurn(
+    _ request: RefreshRequest, _ caller: CallerID
+  ) async throws(VaultError) -> Renewal? {
+    let (token, entry) = try await present(request.id)
+    if let token, isEnough(token, request) {
+      noteUse(of: token.entry)
+      return .token(token)
+    }
+    if leases.isGone(caller) { throw leftMeanwhile(request.id) }
+    if leases.isHeld(request.id) { return nil }
+    let name = try leaseName()
+    leases.grant(request.id, name, to: caller)
+    return .lease(name, entry: entry)
+  }
+
+  /// Whether enough is left of a token's time.
+  private func isEnough(_ token: Token, _ request: RefreshRequest) -> Bool {
+    let left = validity(token.entry).milliseconds ?? .max
+    return left >= (request.minValidity ?? 0) * 1_000
   }
 
   /// Ends a lease without a new token; does nothing where it has ended.

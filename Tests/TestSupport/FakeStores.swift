@@ -122,6 +122,8 @@ public final class FakeFile: VaultFile {
   public var trouble: VaultError?
   public var damaged: Set<EntryID> = []
   public var highest: Version = 0
+  /// What happens between a removal and its acknowledgement.
+  public var afterRemoval: (@VaultActor () async -> Void)?
 
   public init(exists: Bool = true, isUnlocked: Bool = true) {
     self.exists = exists
@@ -168,7 +170,9 @@ public final class FakeFile: VaultFile {
     if let error = closed ?? trouble { throw WriteFailure(error) }
     highest = max(highest, version)
     damaged.remove(id)
-    return items.removeValue(forKey: id) != nil
+    let removed = items.removeValue(forKey: id) != nil
+    await afterRemoval?()
+    return removed
   }
 
   public func list(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry] {

@@ -13,10 +13,12 @@ struct TokenProvider: Sendable {
     service = try Service(variable: "STREAM_TOKEN_PROVIDER")
   }
 
-  /// A new token.
+  /// Asks for a new token.
   /// - Parameters:
   ///   - user: whose.
   ///   - login: what the app's server knows the user by.
+  /// - Returns: the token, a JWT.
+  /// - Throws: `Unreachable`, or `Ending` where the provider refuses.
   func token(for user: String, login: String) async throws -> String {
     let body = try JSONEncoder().encode(["user_id": user])
     let answer = try await service.send(
