@@ -16,7 +16,9 @@ extension Vault {
       switch change {
       case .itemDeleted(let id):
         forgetRead(id)
-        Task { await deletedElsewhere(id) }
+        let known = try? record(id)
+        // At once: who finds nothing just now waits for its turn.
+        Task.immediate { await deletedElsewhere(id, known) }
       case .itemChanged(let id?):
         forgetRead(id)
         changedElsewhere(id)
@@ -26,7 +28,7 @@ extension Vault {
         forgetReads()
         tellOfSecretService(change == .available ? .available : .unlocked)
         // That somebody has the bus name now is noted with the first answer that a request gets.
-        settle()
+        settleNow()
       case .locked:
         forgetReads()
         tellOfSecretService(.locked)
@@ -51,10 +53,11 @@ extension Vault {
   }
 
   /// Another program removed the last item of a key while we were watching: that is a clear.
-  private func deletedElsewhere(_ id: EntryID) async {
-    guard preference != .file, state.trouble == nil else { return }
+  /// `known` is what was recorded when it was told: what was set since then is not what was removed.
+  private func deletedElsewhere(_ id: EntryID, _ known: StateRecord?) async {
+    guard preference != .file, state.trouble == nil, case .present = known?.standing else { return }
     await turns.take(id) {
-      guard case .present? = try? record(id)?.standing else { return }
+      guard (try? record(id)) == known else { return }
       let version = nextVersion()
       // Where this can't be written the key stays known, and reads of it say that the provider lost it.
       guard (try? await state.drop(id, version: version)) != nil else { return }
@@ -69,8 +72,28 @@ extension Vault {
     Task {
       let done = await settleAll()
       isSettling = false
-      if !done { settleAgainAt = clock.boot.advanced(by: Limits.settleMilliseconds) }
+      if done {
+        settleWait = Limits.settleMilliseconds
+      } else {
+        settleLater()
+      }
     }
+  }
+
+  /// Something failed. A provider that is away or locked tells when it is not any more; one that answers and refuses is
+  /// asked again by itself, ever more seldom.
+  private func settleLater() {
+    settleAgainAt = clock.boot.advanced(by: settleWait)
+    settleWait = min(2 * settleWait, Limits.longestSettleMilliseconds)
+    guard secretService.status.state == .available else { return }
+    clock.alarms.set(settleAgainAt) { [weak self] in self?.settle() }
+  }
+
+  /// The provider answers again: what failed before is no reason to wait.
+  private func settleNow() {
+    settleAgainAt = clock.boot
+    settleWait = Limits.settleMilliseconds
+    settle()
   }
 
   private var owesSecretService: Bool {
@@ -79,24 +102,44 @@ extension Vault {
         || (preference == .auto && file.isUnlocked && file.status.pending > 0))
   }
 
+  /// Each by itself: one that is refused does not keep the others from being done.
   /// - Returns: whether nothing is owed any more.
   func settleAll() async -> Bool {
     do throws(VaultError) {
       for record in try state.records(nil) {
-        if case .removed = record.standing { try await settleRemoval(record.id) }
+        if case .removed = record.standing {
+          try await settle { () async throws(VaultError) in
+            try await self.settleRemoval(record.id)
+          }
+        }
       }
       if preference == .auto, file.isUnlocked {
         for entry in try await file.list(nil, patience(interactive: false)) where entry.pending {
-          try await settlePending(entry.id)
+          try await settle { () async throws(VaultError) in try await self.settlePending(entry.id) }
         }
       }
-      for id in unsettled { try await settleOutcome(id) }
+      for id in unsettled {
+        try await settle { () async throws(VaultError) in try await self.settleOutcome(id) }
+      }
       for (id, version) in overdue() {
-        try await turns.take(id) { () async throws(VaultError) in try await purgeInTurn(id, version) }
+        try await settle { () async throws(VaultError) in
+          try await self.turns.take(id) { () async throws(VaultError) in
+            try await self.purgeInTurn(id, version)
+          }
+        }
       }
       return !owesSecretService
     } catch {
       return false
+    }
+  }
+
+  /// - Throws: where it failed and so would all the others.
+  private func settle(_ one: @VaultActor () async throws(VaultError) -> Void) async throws(VaultError) {
+    do throws(VaultError) {
+      try await one()
+    } catch {
+      guard secretService.status.state == .available, error.outcome != .locked else { throw error }
     }
   }
 

@@ -53,6 +53,7 @@ public final class Vault {
   /// Whether what is owed to the Secret Service is being done; after a failure, not again before `settleAgainAt`.
   var isSettling = false
   var settleAgainAt = BootTime(milliseconds: 0)
+  var settleWait = Limits.settleMilliseconds
   /// Keys with a write whose outcome is unknown.
   var unsettled: Set<EntryID> = []
 

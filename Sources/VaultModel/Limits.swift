@@ -155,6 +155,8 @@ public enum Limits {
   /// Milliseconds before what is owed to it and failed is tried again: soon enough that nobody waits for it,
   /// seldom enough that a keyring which refuses one item is not kept busy with it.
   public static let settleMilliseconds: Int64 = 2_000
+  /// The longest that it rests where it fails again and again.
+  public static let longestSettleMilliseconds: Int64 = 600_000
 
   /// Calls on the bus at once: 250 went past a bus's own limit of pending replies.
   public static let busCalls = 64

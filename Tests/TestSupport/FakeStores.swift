@@ -12,12 +12,16 @@ public final class FakeProvider: ObservedStore {
   public var items: [EntryID: Token] = [:]
   /// What every call fails with; `nil` while the provider answers.
   public var trouble: VaultError?
+  /// Keys that it refuses to store or to remove.
+  public var refused: Set<EntryID> = []
   /// What the next write does although it fails with `trouble`.
   public var writesInSpiteOfTrouble = false
   public var calls = 0
   public var onChange: (@VaultActor ([StoreChange]) -> Void)?
 
   public init() {}
+
+  private var refusal: VaultError { .unavailable(store: .secretService, reason: "it refuses this one") }
 
   public var isPrompting = false
   /// Whether reads and writes wait; `release` lets them go on.
@@ -78,6 +82,7 @@ public final class FakeProvider: ObservedStore {
   ) async throws(WriteFailure) {
     calls += 1
     await hold()
+    if refused.contains(entry.id) { throw WriteFailure(refusal) }
     var kept = entry
     (kept.setAt, kept.lastUse) = (nil, nil)
     if trouble == nil || writesInSpiteOfTrouble { items[entry.id] = Token(entry: kept, secret: secret) }
@@ -88,6 +93,7 @@ public final class FakeProvider: ObservedStore {
     _ id: EntryID, version: Version, _ patience: Patience
   ) async throws(WriteFailure) -> Bool {
     calls += 1
+    if refused.contains(id) { throw WriteFailure(refusal) }
     if let trouble { throw WriteFailure(trouble) }
     return items.removeValue(forKey: id) != nil
   }

@@ -59,6 +59,58 @@ import VaultModel
     #expect(try await bench.get("a.b") == "v")
   }
 
+  @Test(
+    "what the provider refuses keeps nothing else from being done, and is tried again by itself, ever more seldom"
+  )
+  @VaultActor func refusedAlone() async throws {
+    let bench = Bench()
+    let removed = try await bench.set("a.removed", "v").id
+    bench.provider.trouble = Bench.away
+    let refused = try await bench.set("a.refused", "v").id
+    try await bench.set("a.taken", "v")
+    _ = try await bench.clear("a.removed")
+    bench.provider.trouble = nil
+    bench.provider.refused = [refused, removed]
+    await bench.vault.start()
+    bench.provider.onChange?([.available])
+    while bench.provider.items.count < 2 || bench.vault.isSettling { await Task.yield() }
+    #expect(try Set(bench.provider.items.keys) == [removed, bench.id("a.taken")])
+
+    for seconds: Int64 in [2, 4] {
+      let calls = bench.provider.calls
+      bench.clock.pass(milliseconds: seconds * 1_000 - 1)
+      bench.clock.alarms.ring()
+      #expect(!bench.vault.isSettling)
+      bench.clock.pass(milliseconds: 1)
+      bench.clock.alarms.ring()
+      while bench.vault.isSettling { await Task.yield() }
+      #expect(bench.provider.calls > calls)
+    }
+    bench.provider.refused = []
+    bench.clock.pass(milliseconds: 8_000)
+    bench.clock.alarms.ring()
+    while bench.vault.isSettling { await Task.yield() }
+    #expect(try Set(bench.provider.items.keys) == [refused, bench.id("a.taken")])
+    #expect(bench.file.items.isEmpty)
+  }
+
+  @Test("word of a deletion that comes after a later set is not about what was set")
+  @VaultActor func deletedBefore() async throws {
+    let bench = Bench()
+    await bench.vault.start()
+    let entry = try await bench.set("a.b", "old")
+    var later = entry
+    later.version += 1
+    await bench.vault.turns.take(entry.id) {
+      // Told in the middle of a set, which then comes to its end.
+      bench.provider.onChange?([.itemDeleted(entry.id)])
+      try? await bench.state.keep(
+        StateRecord(id: entry.id, version: later.version, standing: .present(later)))
+    }
+    await bench.vault.turns.take(entry.id) {}
+    #expect(bench.state.all[entry.id]?.version == later.version)
+  }
+
   @Test("an item that another program deletes while we watch is a clear")
   @VaultActor func deletedElsewhere() async throws {
     let bench = Bench()
