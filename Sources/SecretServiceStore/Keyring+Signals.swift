@@ -38,7 +38,10 @@ extension Keyring {
       return
     }
     switch signal.kind {
-    case .deleted: confirmDeletion(of: id)
+    case .deleted:
+      // Whatever it turns out to be, what was read before counts no more.
+      report.add(.itemChanged(id))
+      confirmDeletion(of: id)
     case .made, .changed:
       guard let writing = client.provider?.writings[signal.path] else {
         report.add(.itemChanged(id))
@@ -122,12 +125,13 @@ extension Keyring {
     report.add(found.isEmpty ? .itemDeleted(id) : .itemChanged(id))
   }
 
-  /// Waits, where a deletion of the key is being looked at, until what came of it was told: who finds nothing then
-  /// knows why.
+  /// Waits, where an item of the key was deleted a moment ago, until what came of it was told: who finds nothing then
+  /// knows why. What was there while we watched and is not found any more was deleted, also before its signal comes.
   func deletionIsTold(_ id: EntryID, by deadline: Deadline) async {
-    guard let looking = deletions[id] else { return }
-    _ = await looking.value(by: deadline)
-    report.handOver()
+    if deletions[id] == nil, !lanes.isChanging(id), report.forgetItems(of: id) { confirmDeletion(of: id) }
+    if let looking = deletions[id] { _ = await looking.value(by: deadline) }
+    // Also what was found out already and waits to be told with others.
+    report.tellNow()
   }
 
   // MARK: Learning

@@ -131,6 +131,14 @@ final class ProviderReport {
   /// The key that an item has, as far as is known.
   func id(of path: String) -> EntryID? { known[path] }
 
+  /// Forgets which items a key had.
+  /// - Returns: whether there were any.
+  func forgetItems(of id: EntryID) -> Bool {
+    let paths = known.filter { $0.value == id }.keys
+    for path in paths { known[path] = nil }
+    return !paths.isEmpty
+  }
+
   /// An item is gone: what is said of its path from now on is none of a key's.
   func forget(_ path: String) { known[path] = nil }
 
@@ -140,7 +148,8 @@ final class ProviderReport {
     schedule()
   }
 
-  private func forgetItems() {
+  /// Another provider answers, or none: paths mean nothing any more.
+  func forgetItems() {
     known = [:]
   }
 
@@ -153,7 +162,11 @@ final class ProviderReport {
   }
 
   /// Hands over what was found out up to now.
-  func handOver() {
+  func tellNow() {
+    if !changes.isEmpty { handOver() }
+  }
+
+  private func handOver() {
     alarm?.stop()
     alarm = nil
     var seen = Set<StoreChange>()

@@ -214,6 +214,7 @@ final class SecretServiceClient {
     if let provider, provider.owner == owner, provider.end == nil { return provider }
     let provider = Provider(owner: owner, on: bus, allowsPlain: allowsPlain)
     self.provider = provider
+    report.forgetItems()
     provider.onPrompt = { [report] in report.prompting($0) }
     signals = ProviderSignals(of: provider, report: report)
     return provider

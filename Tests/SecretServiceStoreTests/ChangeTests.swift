@@ -165,6 +165,24 @@ import VaultModel
     }
   }
 
+  @Test("so has who finds nothing before the signal of the deletion comes")
+  func deletionBeforeSignal() async throws {
+    try await withStore { test, bus in
+      let changes = Changes(of: test)
+      await test.store.start()
+      try await changes.wait(for: .available)
+      let key = try id("Told.before")
+      try await test.set(key, "value")
+      bus.fake.set("signal_delay", 200)
+      bus.fake.tell("delete", ["path": try #require(bus.fake.items.first).path])
+      #expect(try await test.get(key) == nil)
+      #expect(changes.seen.contains(.itemDeleted(key)))
+      // Another provider's items are none that we saw.
+      #expect(try await test.get(id("Told.never")) == nil)
+      #expect(try !changes.seen.contains(.itemDeleted(id("Told.never"))))
+    }
+  }
+
   @Test("a list tells the size that a secret was last seen to have, not the one that we stored")
   func size() async throws {
     try await withStore { test, bus in
