@@ -25,7 +25,7 @@ PAGES = $(notdir $(wildcard man/*.[1-9]))
 BUILD_PACKAGES = make gcc g++ pkg-config libsecret-1-dev libssl-dev libsqlite3-dev rapidjson-dev
 TEST_PACKAGES = gnome-keyring libsecret-tools dbus dbus-user-session libglib2.0-bin systemd util-linux procps \
   python3 python3-venv python3-cryptography python3-gi gdb strace socat netcat-openbsd bash zsh fish \
-  bash-completion man-db mandoc
+  bash-completion man-db mandoc keepassxc xvfb libkf5wallet-bin libqca-qt5-2-plugins
 BENCH_PACKAGES = libsecret-tools gnome-keyring dbus libglib2.0-bin redis-server redis-tools
 
 # The command has to start fast: it is one file without a shared library. The daemon links the libraries of

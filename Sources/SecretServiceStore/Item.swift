@@ -29,6 +29,16 @@ struct Item {
   }
 
   static let schema = "org.vaultd.Token"
+
+  /// The attributes that are ours, of any.
+  static func own(_ attributes: [String: String]) -> [String: String] {
+    let names: Set = [
+      Attribute.schema, Attribute.namespace, Attribute.name, Attribute.account, Attribute.version,
+      Attribute.created, Attribute.modified, Attribute.expires, Attribute.idle, Attribute.size,
+      Attribute.untilLogout, Attribute.encoding,
+    ]
+    return attributes.filter { names.contains($0.key) }
+  }
   static let base64 = "base64"
 
   /// Where it is on the bus.

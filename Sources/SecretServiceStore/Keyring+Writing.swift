@@ -122,8 +122,7 @@ extension Keyring {
       var attributes = item?.attributes ?? [:]
       if attributes[Item.Attribute.encoding] != Item.base64 {
         attributes[Item.Attribute.encoding] = Item.base64
-        let mark = provider.beginSetting(object, "Attributes", .strings(attributes))
-        _ = try await provider.answer(mark, by: change.deadline)
+        try await setAttributes(attributes, of: object, change)
         // Who reads from now on must know.
         provider.items.forget(target.path)
       }
@@ -146,15 +145,14 @@ extension Keyring {
   ) async throws(Trouble) -> Bool {
     let provider = change.provider
     let object = Object.item(path)
-    var settings: [BusCall] = []
+    var attributes: (call: BusCall, values: [String: String])?
+    var label: BusCall?
     if let item {
-      let attributes = Item.attributes(change.entry, encoded: form.isMarked, over: item.attributes)
-      if attributes != item.attributes {
-        settings.append(provider.beginSetting(object, "Attributes", .strings(attributes)))
-      }
-      let label = Item.label(for: change.entry)
-      if ExactText(label) != ExactText(item.label) {
-        settings.append(provider.beginSetting(object, "Label", .string(label)))
+      let values = Item.attributes(change.entry, encoded: form.isMarked, over: item.attributes)
+      if values != item.attributes { attributes = (beginAttributes(values, of: object, provider), values) }
+      let text = Item.label(for: change.entry)
+      if ExactText(text) != ExactText(item.label) {
+        label = provider.beginSetting(object, "Label", .string(text))
       }
     }
 
@@ -163,14 +161,24 @@ extension Keyring {
     let reading = beginSecret(path, provider, change.session)
     let asked = askProperties(path, provider)
     let stored = try await readSecret(path, reading, provider, change.session, by: change.deadline)
-    let now = try await properties(path, asked, provider, by: change.deadline)
+    var now = try await properties(path, asked, provider, by: change.deadline)
+    // Where these are refused the state has the entry, and counts; the copy in the item is for the day when the state
+    // is lost.
     var isRefused = false
-    for setting in settings {
+    do throws(Trouble) {
+      if let label { _ = try await provider.answer(label, by: change.deadline) }
+    } catch .refused {
+      isRefused = true
+    }
+    if let attributes {
       do throws(Trouble) {
-        _ = try await provider.answer(setting, by: change.deadline)
+        if try await !isTaken(attributes.call, change) {
+          try await setAttributes(attributes.values, of: object, change)
+          provider.items.forget(path)
+          now = try await properties([path], provider, by: change.deadline).first
+        }
       } catch .refused {
         isRefused = true
-        // The state has the entry, and counts; the copy in the item is for the day when the state is lost.
       }
     }
     guard let stored else {
@@ -186,6 +194,32 @@ extension Keyring {
       provider.writings.note(now, fingerprint: Writings.fingerprint(stored), arrival: reading.arrival)
     }
     return isKept
+  }
+
+  private func beginAttributes(
+    _ attributes: [String: String], of object: Object, _ provider: Provider
+  ) -> BusCall {
+    provider.beginSetting(
+      object, "Attributes", .strings(provider.manners.takesItsOwn ? attributes : Item.own(attributes)))
+  }
+
+  private func setAttributes(
+    _ attributes: [String: String], of object: Object, _ change: Change
+  ) async throws(Trouble) {
+    if try await isTaken(beginAttributes(attributes, of: object, change.provider), change) { return }
+    _ = try await isTaken(beginAttributes(attributes, of: object, change.provider), change)
+  }
+
+  /// Whether attributes were taken; where they were not, the provider is not given its own any more.
+  private func isTaken(_ call: BusCall, _ change: Change) async throws(Trouble) -> Bool {
+    do throws(Trouble) {
+      _ = try await change.provider.answer(call, by: change.deadline)
+      return true
+    } catch .refused(let error) {
+      guard change.provider.manners.takesItsOwn else { throw .refused(error) }
+      change.provider.manners.takesItsOwn = false
+      return false
+    }
   }
 
   // MARK: Create

@@ -51,10 +51,13 @@ struct SecretTraits: OptionSet, Hashable {
   }
 }
 
-/// What one provider was found to do to secrets.
+/// What one provider was found to do to secrets, and to attributes.
 struct ProviderManners {
   /// Whether it changed any: from then on whatever is not printable ASCII is written in Base64.
   private(set) var alters = false
+  /// Whether it lets an item's attributes be set that it made itself, as its title or its path: KeePassXC refuses, and
+  /// keeps what is left out.
+  var takesItsOwn = true
   private var keeps: [SecretForm.ContentType: SecretTraits] = [:]
 
   /// The forms to try for a secret, the best first.

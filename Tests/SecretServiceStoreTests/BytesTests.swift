@@ -194,6 +194,21 @@ import VaultModel
     }
   }
 
+  @Test(
+    "a provider that refuses the attributes it made itself gets ours alone, and keeps the entry all the same")
+  func ownAttributes() async throws {
+    try await withStore { test, bus in
+      bus.fake.set("own_attributes", true)
+      let key = try id("Bytes.own")
+      for value in ["first", "second", "grün", "third"] {
+        let entry = try await test.set(key, value)
+        #expect(try await test.store.read(key, test.patience())?.entry.version == entry.version)
+        #expect(try await test.get(key) == value)
+      }
+      #expect(bus.fake.items.first?.attributes["encoding"] == "")
+    }
+  }
+
   @Test("an item without the secret that its size tells of was never stored")
   func torn() async throws {
     try await withStore { test, bus in

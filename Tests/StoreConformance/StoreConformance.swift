@@ -8,10 +8,28 @@ import Testing
 import VaultCore
 import VaultModel
 
-/// Runs every check of the suite against `store`, which is open and writable.
+/// What a provider does without asking its user. What it asks about fails as it must, and the suite checks that.
+public struct Capabilities: OptionSet, Sendable {
+  public let rawValue: Int
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// It makes items.
+  public static let making = Capabilities(rawValue: 1)
+  /// It removes items.
+  public static let removing = Capabilities(rawValue: 2)
+  /// It lives through many changes at once.
+  public static let hurrying = Capabilities(rawValue: 4)
+  public static let all: Capabilities = [.making, .removing, .hurrying]
+}
+
+/// Runs every check of the suite against `store`, which is open and writable. `removeByHand` is how the owner of the store
+/// removes what the store may not, for those that ask about it.
 @VaultActor
-public func checkConformance(of store: any Store, clock: any Clock) async throws {
-  let conformance = StoreConformance(store: store, clock: clock)
+public func checkConformance(
+  of store: any Store, clock: any Clock, can: Capabilities = .all,
+  removeByHand: @VaultActor @escaping (EntryID) async throws -> Void = { _ in }
+) async throws {
+  let conformance = StoreConformance(store: store, clock: clock, can: can, removeByHand: removeByHand)
   try await conformance.nothingIsStored()
   try await conformance.everyKindOfSecret()
   try await conformance.everyKindOfKey()
@@ -20,7 +38,7 @@ public func checkConformance(of store: any Store, clock: any Clock) async throws
   try await conformance.namespacesAreApart()
   try await conformance.fieldsComeBack()
   try await conformance.removing()
-  try await conformance.manyAtOnce()
+  if can.contains(.hurrying) { try await conformance.manyAtOnce() }
   try await conformance.clearEverything()
 }
 
@@ -28,6 +46,8 @@ public func checkConformance(of store: any Store, clock: any Clock) async throws
 private struct StoreConformance {
   let store: any Store
   let clock: any Clock
+  let can: Capabilities
+  let removeByHand: @VaultActor (EntryID) async throws -> Void
 
   // MARK: The checks
 
@@ -159,7 +179,7 @@ private struct StoreConformance {
   private var patience: Patience {
     Patience(
       deadline: clock.boot.advanced(by: 30_000), promptDeadline: clock.boot.advanced(by: 60_000),
-      interactive: false)
+      interactive: !can.contains(.making))
   }
 
   @discardableResult
@@ -192,7 +212,20 @@ private struct StoreConformance {
 
   private func remove(_ key: String, _ account: String = "") async throws -> Bool {
     let id = EntryID(try Key(key), try Account(account))
-    return try await store.remove(id, version: Versions.next(clock), patience)
+    guard !can.contains(.removing), try await store.read(id, patience) != nil else {
+      return try await store.remove(id, version: Versions.next(clock), patience)
+    }
+    // It would ask: that is a failure, nothing is removed, and what is there can still be read.
+    do throws(WriteFailure) {
+      _ = try await store.remove(id, version: Versions.next(clock), patience)
+      Issue.record("\(store.name) removed \(id) without asking")
+    } catch {
+      #expect(error.error.outcome == .unavailable)
+      #expect(!error.mayTakeEffect)
+    }
+    #expect(try await store.read(id, patience) != nil)
+    try await removeByHand(id)
+    return true
   }
 
   private func names(in namespace: String?) async throws -> [String] {

@@ -105,13 +105,18 @@ public final class TestBus: @unchecked Sendable {
     fake = try FakeProviderProcess(folder)
   }
 
-  /// Puts a real gnome-keyring in the place of the fake provider, unlocked and empty.
-  public func startKeyring(fresh: Bool = true) throws {
-    if fresh { try? FileManager.default.removeItem(atPath: folder + "/home/.local") }
+  /// Puts a real provider in the place of the fake one, unlocked and empty.
+  public func startKeyring(_ provider: RealProvider = .gnomeKeyring, fresh: Bool = true) throws {
     stopKeyring()
+    if fresh {
+      try? FileManager.default.removeItem(atPath: folder + "/home")
+      try FileManager.default.createDirectory(
+        atPath: folder + "/home", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
     fake.tell("release")
-    let keyring = try Child("\(supportFolder)/secret-service-provider", [], folder)
-    guard keyring.readLine() == "READY" else { throw TestBusError(text: "no gnome-keyring") }
+    let keyring = try Child("\(supportFolder)/secret-service-provider", [provider.rawValue], folder)
+    let said = keyring.readLine()
+    guard said == "READY" else { throw TestBusError(text: "no \(provider.rawValue): \(said ?? "it ended")") }
     self.keyring = keyring
   }
 
@@ -184,6 +189,13 @@ private let supportFolder = URL(fileURLWithPath: #filePath).deletingLastPathComp
   .appendingPathComponent("Support").path
 
 private let folderOfThisProcess = Mutex<String?>(nil)
+
+/// The real providers that tests can start.
+public enum RealProvider: String, Sendable {
+  case gnomeKeyring = "gnome-keyring"
+  case keePassXC = "keepassxc"
+  case kWallet = "kwallet"
+}
 
 /// What went wrong in a fixture.
 public struct TestBusError: Error {
