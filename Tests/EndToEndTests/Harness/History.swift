@@ -16,9 +16,15 @@ struct History {
     let began: Int
     /// `nil`: nobody knows whether it took effect.
     var acknowledged: Int?
+    /// When whoever asked was told that it failed, or lost the one who was asked.
+    var failed: Int?
   }
 
   private var changes: [Change]
+
+  /// Whether what it holds is beyond doubt: since the last acknowledged change no other was cut off.
+  var isCertain: Bool { changes.count == 1 && !isDoubtful }
+  private var isDoubtful = false
 
   /// A key that holds this.
   init(_ value: Value = .nothing) {
@@ -30,10 +36,16 @@ struct History {
     changes.append(Change(value: value, began: time, acknowledged: nil))
   }
 
-  /// The change that began then was acknowledged now: what was acknowledged before it began is over.
+  /// The change that began then was acknowledged now: what had ended before it began, one way or the other, is over.
   mutating func acknowledge(_ began: Int, at time: Int) {
-    changes.removeAll { ($0.acknowledged ?? .max) < began }
+    changes.removeAll { ($0.acknowledged ?? $0.failed ?? .max) < began }
     if let index = changes.firstIndex(where: { $0.began == began }) { changes[index].acknowledged = time }
+    if changes.count == 1 { isDoubtful = false }
+  }
+
+  /// The change that began then ended without a word about whether it took effect.
+  mutating func fail(_ began: Int, at time: Int) {
+    if let index = changes.firstIndex(where: { $0.began == began }) { changes[index].failed = time }
   }
 
   /// The change that began then surely did not happen.
@@ -48,6 +60,7 @@ struct History {
   ///   - time: when.
   ///   - late: whether what was not acknowledged may still come.
   mutating func settle(_ value: Value, at time: Int, late: Bool) {
+    if changes.count > 1 { isDoubtful = true }
     let open = late ? changes.filter { $0.acknowledged == nil && $0.value != value } : []
     changes = [Change(value: value, began: time, acknowledged: time)] + open
   }
