@@ -59,7 +59,7 @@ let package = Package(
     module("VaultCore", imports: ["VaultModel", "VaultCrypto", "SecretMemory"]),
 
     // The stores.
-    module("GLibLoop", imports: ["CSecret"]),
+    module("GLibLoop", imports: ["VaultModel", "CSecret"]),
     module(
       "SecretServiceStore", imports: ["VaultCore", "GLibLoop", "CSecret", "VaultModel", "SecretMemory"]),
     module("Database", imports: ["VaultModel", "CSQLite", "CLinux"]),

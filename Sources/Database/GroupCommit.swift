@@ -81,7 +81,7 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
   /// Commits a change together with others that are waiting.
   /// - Returns: `nil` once it is on the disk and, where it leaves traces, those are gone from the log.
   nonisolated(nonsending) public func commit(_ change: Tables.Change) async -> CommitFailure? {
-    await withCheckedContinuation { done in
+    await withPromise { done in
       if waiting.withLock({ $0.add(Waiting(change: change, done: done)) }) { schedule() }
     }
   }
@@ -123,7 +123,7 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
 
   fileprivate struct Waiting: Sendable {
     let change: Tables.Change
-    let done: CheckedContinuation<CommitFailure?, Never>
+    let done: Promise<CommitFailure?>
   }
 
   /// The changes that wait for their turn.
@@ -156,7 +156,7 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
     private let open: @Sendable () throws(CommitFailure) -> Opened
     private var opened: Opened?
     /// Who waits for old bytes to be gone from the log, and how often that is still tried.
-    private var owed: [(done: CheckedContinuation<CommitFailure?, Never>, tries: Int)] = []
+    private var owed: [(done: Promise<CommitFailure?>, tries: Int)] = []
     /// Whether the log may hold such bytes though nobody waits any more.
     private var logHoldsTraces = false
 

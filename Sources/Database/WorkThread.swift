@@ -4,6 +4,7 @@
 
 import CLinux
 import Synchronization
+import VaultModel
 
 /// A thread with a queue of work, and a resident that only its work can reach. Ends when its owner lets go of
 /// it, after the work that was queued by then.
@@ -48,14 +49,14 @@ public final class WorkThread<Resident: ~Copyable>: Sendable {
   /// Lets the thread end after what is queued, and waits until it has let go of its resident. No work may be
   /// added after that.
   nonisolated(nonsending) public func end() async {
-    await withCheckedContinuation { done in queue.close(done) }
+    await withPromise { done in queue.close(done) }
   }
 
   /// Does work on the thread and returns what it gives.
   nonisolated(nonsending) public func run<Result: Sendable>(
     _ body: @escaping @Sendable (inout Resident) -> Result
   ) async -> Result {
-    await withCheckedContinuation { done in
+    await withPromise { done in
       enqueue { resident in done.resume(returning: body(&resident)) }
     }
   }
@@ -86,7 +87,7 @@ private final class ThreadBody {
     var work: [Work] = []
     var first = 0
     var ended = false
-    var waitingForEnd: [CheckedContinuation<Void, Never>] = []
+    var waitingForEnd: [Promise<Void>] = []
   }
 
   private let waiting = Mutex(Waiting())
@@ -108,7 +109,7 @@ private final class ThreadBody {
   }
 
   /// Lets the thread end when it has done what is queued. One ring without work for it tells it so.
-  func close(_ done: CheckedContinuation<Void, Never>? = nil) {
+  func close(_ done: Promise<Void>? = nil) {
     let ended = waiting.withLock { waiting in
       if let done, !waiting.ended { waiting.waitingForEnd.append(done) }
       return waiting.ended

@@ -201,7 +201,7 @@ public final class FileStore: VaultFile {
       first = try listSome(namespace, from: start, &entries)
       // Other requests have their turn; a list is no snapshot, and each entry of it is as it was when it was
       // read.
-      await Task.yield()
+      await VaultActor.giveWay()
     }
     return entries
   }

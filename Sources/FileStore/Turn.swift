@@ -2,12 +2,13 @@
 // nothing meanwhile.
 
 import VaultCore
+import VaultModel
 
 /// A turn that one has and the others wait for.
 @VaultActor
 final class Turn {
   /// Who waits; `nil` where nobody has the turn.
-  private var waiting: [CheckedContinuation<Void, Never>]?
+  private var waiting: [Promise<Void>]?
 
   nonisolated init() {}
 
@@ -21,7 +22,7 @@ final class Turn {
     if waiting == nil {
       waiting = []
     } else {
-      await withCheckedContinuation { waiting?.append($0) }
+      await withPromise { waiting?.append($0) }
     }
     defer { pass() }
     return try await body()

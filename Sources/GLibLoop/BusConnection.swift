@@ -4,6 +4,7 @@
 // happens to the bus, and never starts a bus.
 
 import CSecret
+import VaultModel
 
 /// The buses.
 public enum Bus: Sendable {
@@ -42,7 +43,7 @@ public enum Bus: Sendable {
   }
 
   private static func openShared() async throws(GLibError) -> Opened {
-    let result: Result<Opened, GLibError> = await withCheckedContinuation { continuation in
+    let result: Result<Opened, GLibError> = await withPromise { continuation in
       let box = unsafe Unmanaged.passRetained(Opening(continuation)).toOpaque()
       unsafe g_bus_get(
         G_BUS_TYPE_SESSION, nil,
@@ -57,7 +58,7 @@ public enum Bus: Sendable {
   }
 
   private static func openOwn(_ address: String) async throws(GLibError) -> Opened {
-    let result: Result<Opened, GLibError> = await withCheckedContinuation { continuation in
+    let result: Result<Opened, GLibError> = await withPromise { continuation in
       let box = unsafe Unmanaged.passRetained(Opening(continuation)).toOpaque()
       unsafe g_dbus_connection_new_for_address(
         address, csecret_bus_client_flags(), nil, nil,
@@ -138,7 +139,7 @@ public enum Bus: Sendable {
     _ destination: String, _ path: String, _ interface: String, _ method: String, _ parameters: Variant,
     by deadline: Deadline
   ) async throws(GLibError) -> BusDescriptor {
-    let result: Result<BusDescriptor, GLibError> = await withCheckedContinuation { continuation in
+    let result: Result<BusDescriptor, GLibError> = await withPromise { continuation in
       let box = unsafe Unmanaged.passRetained(Descriptor(continuation)).toOpaque()
       // With a limit of GLib's: of an answer that comes too late it closes the descriptor.
       unsafe g_dbus_connection_call_with_unix_fd_list(
@@ -237,8 +238,8 @@ public enum Bus: Sendable {
   // What goes through C as a pointer, each retained once and released once.
 
   private final class Opening: Sendable {
-    let continuation: CheckedContinuation<Result<Opened, GLibError>, Never>
-    init(_ continuation: CheckedContinuation<Result<Opened, GLibError>, Never>) {
+    let continuation: Promise<Result<Opened, GLibError>>
+    init(_ continuation: Promise<Result<Opened, GLibError>>) {
       self.continuation = continuation
     }
 
@@ -254,8 +255,8 @@ public enum Bus: Sendable {
   }
 
   private final class Descriptor: Sendable {
-    let continuation: CheckedContinuation<Result<BusDescriptor, GLibError>, Never>
-    init(_ continuation: CheckedContinuation<Result<BusDescriptor, GLibError>, Never>) {
+    let continuation: Promise<Result<BusDescriptor, GLibError>>
+    init(_ continuation: Promise<Result<BusDescriptor, GLibError>>) {
       self.continuation = continuation
     }
   }

@@ -1,11 +1,13 @@
 // Those who wait for one thing on the bus's thread, each with a limit of its own. It only wakes them; what
 // happened they look up themselves.
 
+import VaultModel
+
 /// Callers that are suspended until something happens or their time is over.
 @GLibActor
 public final class Waiters {
   private struct Waiter {
-    var continuation: CheckedContinuation<Bool, Never>
+    var continuation: Promise<Bool>
     var timer: Timer
   }
 
@@ -22,7 +24,7 @@ public final class Waiters {
   /// - Returns: false where the deadline came first.
   public func wait(by deadline: Deadline) async -> Bool {
     guard !deadline.isOver else { return false }
-    return await withCheckedContinuation { continuation in
+    return await withPromise { continuation in
       let number = next
       next &+= 1
       let timer = Timer(deadline) { [weak self] in self?.resume(number, false) }

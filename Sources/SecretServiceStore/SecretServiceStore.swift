@@ -20,7 +20,7 @@ public final class SecretServiceStore: ObservedStore {
   private var snapshot = ProviderSnapshot(
     state: .unavailable, detail: "the session bus was not asked yet", program: nil)
   // Made on the bus's thread, with the first request or `start`.
-  private var keyring: Task<Keyring, Never>?
+  private var keyring: Promise<Keyring>?
 
   /// Connects to nothing yet.
   /// - Parameters:
@@ -88,17 +88,18 @@ public final class SecretServiceStore: ObservedStore {
   // MARK: The other half
 
   private func keyring() async -> Keyring {
-    if let keyring { return await keyring.value }
+    if let keyring { return await keyring.value() }
     let allowsPlain = allowsPlain
-    let making = Task { @GLibActor [weak self] in
+    let making = Promise<Keyring>()
+    keyring = making
+    Task { @GLibActor [weak self] in
       let keyring = Keyring(allowsPlain: allowsPlain)
       keyring.report.deliver = { changes, snapshot in
         Task { @VaultActor in self?.changed(changes, snapshot) }
       }
-      return keyring
+      making.resume(returning: keyring)
     }
-    keyring = making
-    return await making.value
+    return await making.value()
   }
 
   private func changed(_ changes: [StoreChange], _ snapshot: ProviderSnapshot) {

@@ -20,7 +20,7 @@ import VaultModel
   /// Opens a session with whoever has the unique name `owner`. Takes as long as the provider does. Where the
   /// provider offers no encryption, libsecret opens a plain session: look at `isEncrypted` before use.
   static func open(_ owner: String) async throws(GLibError) -> SecretSession {
-    let opened: Result<Service, GLibError> = await withCheckedContinuation { continuation in
+    let opened: Result<Service, GLibError> = await withPromise { continuation in
       let box = unsafe Unmanaged.passRetained(Opening(continuation)).toOpaque()
       unsafe secret_service_open(
         csecret_service_type(), owner, SECRET_SERVICE_NONE, nil,
@@ -40,7 +40,7 @@ import VaultModel
     // killed providers.
     unsafe csecret_limit_calls(service.pointer, Int32.max)
 
-    let ensured: Result<Service, GLibError> = await withCheckedContinuation { continuation in
+    let ensured: Result<Service, GLibError> = await withPromise { continuation in
       let box = unsafe Unmanaged.passRetained(Opening(continuation)).toOpaque()
       unsafe secret_service_ensure_session(
         service.pointer, nil,
@@ -113,8 +113,8 @@ import VaultModel
   }
 
   private final class Opening: Sendable {
-    let continuation: CheckedContinuation<Result<Service, GLibError>, Never>
-    init(_ continuation: CheckedContinuation<Result<Service, GLibError>, Never>) {
+    let continuation: Promise<Result<Service, GLibError>>
+    init(_ continuation: Promise<Result<Service, GLibError>>) {
       self.continuation = continuation
     }
   }

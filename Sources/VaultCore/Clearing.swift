@@ -72,18 +72,20 @@ extension Vault {
   /// Clears keys side by side, so that the file commits them together. Each is tried, whatever befalls another.
   private func clearAll(_ ids: [EntryID], _ caller: CallerID?) async throws(VaultError) -> Clearance {
     let clears = ids.map { id in
-      Task { () -> Result<Clearance, VaultError> in
+      let promise = Promise<Result<Clearance, VaultError>>()
+      Task {
         do throws(VaultError) {
-          return .success(try await clear(id, ifVersion: nil, caller: caller))
+          promise.resume(returning: .success(try await clear(id, ifVersion: nil, caller: caller)))
         } catch {
-          return .failure(error)
+          promise.resume(returning: .failure(error))
         }
       }
+      return promise
     }
     var total = Clearance(cleared: 0, pending: false)
     var trouble: VaultError?
     for clear in clears {
-      switch await clear.value {
+      switch await clear.value() {
       case .success(let one):
         total.cleared += one.cleared
         total.pending = total.pending || one.pending

@@ -44,8 +44,8 @@ final class Deadlines {
     _ patience: Patience, late: VaultError,
     _ work: @escaping @VaultActor (Life) async throws(VaultError) -> Success
   ) async throws(VaultError) -> Success {
-    let outcome: Result<Success, VaultError> = await withCheckedContinuation { continuation in
-      var open: CheckedContinuation<Result<Success, VaultError>, Never>? = continuation
+    let outcome: Result<Success, VaultError> = await withPromise { continuation in
+      var open: Promise<Result<Success, VaultError>>? = continuation
       last += 1
       let number = last
       let life = Life()

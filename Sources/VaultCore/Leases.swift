@@ -27,7 +27,7 @@ final class Leases {
   private final class Waiter {
     let caller: CallerID
     var alarm: Alarms.Alarm?
-    var continuation: CheckedContinuation<Outcome, Never>?
+    var continuation: Promise<Outcome>?
     init(_ caller: CallerID) { self.caller = caller }
   }
 
@@ -111,7 +111,7 @@ final class Leases {
     if clock.boot >= end { return .timedOut }
     let waiter = Waiter(caller)
     waiters[id, default: []].append(waiter)
-    return await withCheckedContinuation { continuation in
+    return await withPromise { continuation in
       waiter.continuation = continuation
       waiter.alarm = clock.alarms.set(end) { [weak self] in
         self?.waiters[id]?.removeAll { $0 === waiter }

@@ -17,7 +17,8 @@ final class SharedRead {
   let begun: BootTime
   /// The key changed since it was begun: what it brings may be told to those who asked before, and is not kept.
   var isStale = false
-  var task: Task<Result<Token, VaultError>, Never>?
+  /// What it brings.
+  let outcome = Promise<Result<Token, VaultError>>()
 
   init(begun: BootTime) {
     self.begun = begun
@@ -84,24 +85,25 @@ extension Vault {
 
   private func sharedRead(_ id: EntryID, interactive: Bool) async throws(VaultError) -> Token {
     let name = SharedRead.Name(id: id, interactive: interactive)
-    if let task = reads[name]?.task { return try await task.value.get() }
+    if let read = reads[name] { return try await read.outcome.value().get() }
     let read = SharedRead(begun: clock.boot)
     let patience = patience(interactive: interactive)
     let late = late(.secretService, id, isChange: false)
-    let task = Task { () -> Result<Token, VaultError> in
-      defer { if reads[name] === read { reads[name] = nil } }
+    reads[name] = read
+    Task {
+      let outcome: Result<Token, VaultError>
       do throws(VaultError) {
-        return .success(
+        outcome = .success(
           try await deadlines.run(patience, late: late) { _ async throws(VaultError) in
             try await self.readNow(id, read, patience)
           })
       } catch {
-        return .failure(error)
+        outcome = .failure(error)
       }
+      if reads[name] === read { reads[name] = nil }
+      read.outcome.resume(returning: outcome)
     }
-    read.task = task
-    reads[name] = read
-    return try await task.value.get()
+    return try await read.outcome.value().get()
   }
 
   private func readNow(

@@ -1,11 +1,13 @@
 // One change of a thing at a time: of a key, or of the vault file's slots. Changes wait on stores; without turns a set
 // could overtake a clear of the same key between two of their steps. Readers take no turn: they see the old or the new.
 
+import VaultModel
+
 /// First come, first served, for each `ID`.
 @VaultActor
 final class Turns<ID: Hashable & Sendable> {
   /// Who waits behind the change that is under way; a key that is not in here has none under way.
-  private var waiting: [ID: [CheckedContinuation<Void, Never>]] = [:]
+  private var waiting: [ID: [Promise<Void>]] = [:]
 
   /// Runs `change` when every earlier change of `id` has ended.
   func take<Result, Failure: Error>(
@@ -14,7 +16,7 @@ final class Turns<ID: Hashable & Sendable> {
     if waiting[id] == nil {
       waiting[id] = []
     } else {
-      await withCheckedContinuation { waiting[id, default: []].append($0) }
+      await withPromise { waiting[id, default: []].append($0) }
     }
     defer { pass(id) }
     return try await change()

@@ -4,6 +4,7 @@
 // hop. Makes no system call: whoever runs the loop says how it is woken.
 
 import Synchronization
+import VaultModel
 
 /// Isolates everything that a request touches on its way, except inside the stores.
 @globalActor
@@ -15,6 +16,16 @@ public actor VaultActor {
 
   nonisolated public var unownedExecutor: UnownedSerialExecutor {
     unsafe Self.executor.asUnownedSerialExecutor()
+  }
+}
+
+extension VaultActor {
+  /// Lets the jobs run that wait, and the loop look at its descriptors. `Task.yield` goes through Swift's pool of threads
+  /// (see `Promise`).
+  @VaultActor public static func giveWay() async {
+    await withPromise { done in
+      Task { @VaultActor in done.resume() }
+    }
   }
 }
 

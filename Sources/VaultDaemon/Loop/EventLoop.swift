@@ -51,7 +51,7 @@ final class EventLoop {
   }
 
   // Jobs that make jobs get this many rounds before descriptors are looked at again.
-  private static let rounds = 16
+  private static let rounds = 4
   private static let wakeupToken = UInt64.max
   private static let timerToken = UInt64.max - 1
 
