@@ -21,11 +21,29 @@ extension Vault {
     } catch {
       return routeWithoutState(id, trouble: error)
     }
-    if case .found(let token) = session.lookUp(id), token.entry.version >= known?.version ?? 0,
-      token.entry.version > removedNamespace(of: id) ?? 0
-    {
-      return routeSession(id, token)
+    var sessionTrouble: VaultError?
+    switch session.lookUp(id) {
+    case .found(let token):
+      if token.entry.version >= known?.version ?? 0, token.entry.version > removedNamespace(of: id) ?? 0 {
+        return routeSession(id, token)
+      }
+    case .failed(let trouble): sessionTrouble = trouble
+    case .missing, .mustWait: break
     }
+    let route = routeBesideSession(id, known)
+    // It may have had the key: "not found" is more than anybody knows then.
+    if let sessionTrouble {
+      switch route {
+      case .answer(.failure(.notFound)): return .answer(.failure(sessionTrouble))
+      case .secretService(let known, nil): return .secretService(known: known, ifMissing: sessionTrouble)
+      case .answer, .secretService: break
+      }
+    }
+    return route
+  }
+
+  /// The session store has nothing that counts.
+  private func routeBesideSession(_ id: EntryID, _ known: StateRecord?) -> Route {
     switch lookUpFile(id) {
     case .found(let token):
       // Equal: the record in the state is the one that says that the value is in the file.

@@ -95,6 +95,18 @@ import VaultModel
     #expect(try await bench.get("a.b") == "old")
   }
 
+  @Test(
+    "while it can't be read nothing is not found, and what other stores have is told",
+    arguments: [false, true])
+  @VaultActor func unreadable(inProvider: Bool) async throws {
+    let bench = Bench(inProvider ? .auto : .file)
+    try await bench.set("a.kept", "kept")
+    try await bench.set("a.b", "v", untilLogout: true)
+    bench.session.trouble = .damaged(store: .session, reason: "session.db is damaged")
+    #expect(try await bench.outcome("a.b") == .damaged)
+    #expect(try await bench.get("a.kept") == "kept")
+  }
+
   @Test("clear, logout and lock reach it, also while the vault is locked", arguments: [false, true])
   @VaultActor func clearing(locked: Bool) async throws {
     let bench = Bench(.file)
