@@ -142,6 +142,12 @@ final class ProviderReport {
   /// An item is gone: what is said of its path from now on is none of a key's.
   func forget(_ path: String) { known[path] = nil }
 
+  /// Something may have changed, and what is to be found out: told at once.
+  func somethingChanged() {
+    changes.append(.itemChanged(nil))
+    handOver()
+  }
+
   /// Tells of a change that was found out.
   func add(_ change: StoreChange) {
     if changes.last != change { changes.append(change) }

@@ -25,6 +25,8 @@ final class ProviderSignals {
     ) { [weak self] signal in
       // Every new item changes the property `Items`; only `Locked` is of interest.
       guard signal.parameters[1]?.entries.contains(where: { $0.key == "Locked" }) ?? false else { return }
+      // Nothing that was read before is served while it is found out what that means.
+      report.somethingChanged()
       self?.locksMayHaveChanged()
     }
     locksMayHaveChanged()

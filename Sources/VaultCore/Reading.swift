@@ -128,11 +128,9 @@ extension Vault {
       await recogniseNothing(id, known)
       if let over = over(known) { return Token(entry: over, secret: SharedSecret.none) }
       if case .present(let entry) = known?.standing {
-        if !turns.isFree(id) {
-          // It is being changed, or somebody told of its removal a moment ago: what comes of that is the answer.
-          await turns.take(id) {}
-          if (try? record(id)) != known { return try await readNow(id, read, patience) }
-        }
+        // It is being changed, or somebody told of its removal a moment ago: what comes of that is the answer.
+        if !turns.isFree(id) { await turns.take(id) {} }
+        if (try? record(id)) != known { return try await readNow(id, read, patience) }
         throw .unavailable(
           store: .secretService,
           reason: "\(id) was stored in the Secret Service, and \(secretService.status.detail), which answers "

@@ -42,22 +42,6 @@ extension EndToEnd {
       }
     }
 
-    @Test(
-      "2: what this version can't do yet is refused, not ignored",
-      arguments: [
-        ["--expires-in", "1h"], ["--expires-at", "2099-01-31T12:00:00Z"], ["--idle", "15m"],
-        ["--until-logout"],
-        ["--if-version", "0"],
-      ])
-    func notYet(flags: [String]) throws {
-      try StoreUnderTest.file.run { session, _ in
-        let ended = try session.command(
-          [Project.vault, "set", "Chat.token"] + flags, input: Data("token".utf8))
-        expectFailure(ended, 2)
-        #expect(try session.get("Chat.token") == nil)
-      }
-    }
-
     @Test("4: the vault is locked until somebody unlocks it")
     func locked() throws {
       try StoreUnderTest.file.run { session, _ in

@@ -64,6 +64,8 @@ extension EndToEnd {
         try session.set(key, Data("old".utf8))
         try keyring.set("prompt", "dismiss")
         try keyring.tell("lock")
+        // What was read before the lock is served until the signal comes.
+        #expect(try becomesTrue { try session.vault("get", key).status == 4 })
         for _ in 0..<3 { expectFailure(try session.vault("get", key), 4) }
         let cleared = try session.vault("clear", key, "--if-version", "17")
         #expect(cleared.status == 6, "\(cleared.errors)")

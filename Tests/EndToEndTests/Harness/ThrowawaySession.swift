@@ -122,6 +122,14 @@ final class ThrowawaySession {
       "['/org/freedesktop/secrets/collection/login']",
     ])
     guard ended.status == 0 else { throw HarnessFailure("the keyring does not lock: \(ended.errors)") }
+    // What a daemon read before is served until the keyring's signal comes.
+    let isKnown = try becomesTrue(seconds: 5) {
+      let status = try command([Project.vault, "status", "--json"])
+      return status.status != 0
+        || String(decoding: status.output, as: UTF8.self).contains(
+          #""store":"secret_service","state":"locked""#)
+    }
+    guard isKnown else { throw HarnessFailure("vaultd does not see that the keyring is locked") }
   }
 
   // MARK: Programs
