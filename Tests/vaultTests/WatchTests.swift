@@ -91,6 +91,7 @@ import VaultWire
     let run = try program.shell(
       """
       cd \(folder.path)
+      : >lines
       env --default-signal=\(signal) "$vault" watch >lines & watcher=$!
       until [ "$(wc -l <lines)" = 5 ]; do sleep 0.01; done
       kill -\(signal) $watcher; wait $watcher
