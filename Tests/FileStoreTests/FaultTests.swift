@@ -62,6 +62,43 @@ import VaultModel
     #expect(try await bench.store.verify() == Verification(records: 2, damaged: 0, sound: true))
   }
 
+  @Test(
+    "the power goes at each step of a change of keys: the old or the new one opens the file, and no record was rewritten"
+  )
+  @VaultActor func changingKeys() async throws {
+    var failures = 0
+    for step in 1... {
+      let bench = try await bench()
+      let records = try records(bench)
+      let new = bench.temporary.path + "/new"
+      faulty_layer_arm(1, Int32(step), 778, true)
+      let failure = try await vaultError {
+        _ = try await bench.store.addSlot(.keyFile(new))
+        try await bench.store.removeSlot(1)
+      }
+      let steps = faulty_layer_steps(1)
+      try await bench.restart(unlocking: false) { faulty_layer_arm(1, 0, 0, false) }
+      let oldOpens = try await vaultError { try await bench.store.unlock(.keyFile(bench.key)) } == nil
+      let newOpens = try await vaultError { try await bench.store.unlock(.keyFile(new)) } == nil
+      #expect(oldOpens || newOpens, "step \(step)")
+      #expect(try bench.get("App.token") == "0" && bench.get("App.other") == "other", "step \(step)")
+      #expect(try self.records(bench) == records, "step \(step)")
+      #expect(try await bench.store.verify().sound, "step \(step)")
+      if failure != nil { failures += 1 } else { #expect(newOpens && !oldOpens, "step \(step)") }
+      if steps < step { break }
+    }
+    #expect(failures > 3)
+  }
+
+  @VaultActor private func records(_ bench: FileBench) throws -> [String] {
+    let connection = try Connection(bench.file, .read, layer: .system)
+    let rows = try connection.prepare("SELECT id || quote(entry) || quote(secret) FROM record ORDER BY id")
+    var texts: [String] = []
+    while try rows.step() { texts.append(rows.text(0) ?? "") }
+    rows.reset()
+    return texts
+  }
+
   @Test("a step of a clear that fails is told, and the clear that is tried again works", arguments: codes)
   @VaultActor func clearing(code: Int32) async throws {
     let bench = try await bench()
