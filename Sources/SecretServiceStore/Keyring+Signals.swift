@@ -117,9 +117,11 @@ extension Keyring {
 
   private func deleted(_ id: EntryID, _ provider: Provider) async {
     let limit = lookLimit
-    guard let found = try? await find(id, provider, by: limit), provider.end == nil,
-      let path = try? await provider.defaultCollection(by: limit),
-      (try? await provider.isLocked(.collection(path), by: limit)) == false
+    // The items last, and nothing is waited for after that: a change of ours that came in between would be undone by
+    // this word.
+    guard let path = try? await provider.defaultCollection(by: limit),
+      (try? await provider.isLocked(.collection(path), by: limit)) == false,
+      let found = try? await find(id, provider, by: limit), provider.end == nil
     else { return report.add(.itemChanged(id)) }
     guard !lanes.isChanging(id) else { return }
     report.add(found.isEmpty ? .itemDeleted(id) : .itemChanged(id))

@@ -20,6 +20,9 @@ extension Keyring {
     _ entry: Entry, _ secret: SharedSecret, _ allowance: Allowance, _ effect: Effect
   ) async throws(Trouble) {
     try await lanes.change(entry.id, allowance) { () async throws(Trouble) in
+      // What was found out about the key until now is told before it is changed, and so is never taken for word of
+      // what comes.
+      self.report.tellNow()
       try await self.attempt(allowance) { provider, _ async throws(Trouble) in
         try await self.writeOnce(entry, secret, provider, allowance, effect)
       }
