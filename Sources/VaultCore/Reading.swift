@@ -15,13 +15,16 @@ final class SharedRead {
   }
 
   let begun: BootTime
+  /// Whether whoever asked has the key's turn.
+  let inTurn: Bool
   /// The key changed since it was begun: what it brings may be told to those who asked before, and is not kept.
   var isStale = false
   /// What it brings.
   let outcome = Promise<Result<Token, VaultError>>()
 
-  init(begun: BootTime) {
+  init(begun: BootTime, inTurn: Bool = false) {
     self.begun = begun
+    self.inTurn = inTurn
   }
 }
 
@@ -57,13 +60,15 @@ extension Vault {
     return token
   }
 
-  /// What is stored, whether its time is over or not.
-  func unjudged(_ request: GetRequest) async throws(VaultError) -> Token {
+  /// What is stored, whether its time is over or not. Who has the key's turn says so: such a read shares nothing with
+  /// those that may wait for that turn.
+  func unjudged(_ request: GetRequest, inTurn: Bool = false) async throws(VaultError) -> Token {
     try requireUnlocked()
     switch route(request.id) {
     case .answer(let answer): return try answer.get()
     case .secretService:
       if let token = cache.token(request.id, now: clock.boot) { return token }
+      if inTurn { return try await readInTurn(request.id, interactive: request.interactive) }
       return try await sharedRead(request.id, interactive: request.interactive)
     }
   }
@@ -82,6 +87,15 @@ extension Vault {
   }
 
   // MARK: The Secret Service
+
+  private func readInTurn(_ id: EntryID, interactive: Bool) async throws(VaultError) -> Token {
+    let read = SharedRead(begun: clock.boot, inTurn: true)
+    let patience = patience(interactive: interactive)
+    return try await deadlines.run(patience, late: late(.secretService, id, isChange: false)) {
+      _ async throws(VaultError) in
+      try await self.readNow(id, read, patience)
+    }
+  }
 
   private func sharedRead(_ id: EntryID, interactive: Bool) async throws(VaultError) -> Token {
     let name = SharedRead.Name(id: id, interactive: interactive)
@@ -129,7 +143,7 @@ extension Vault {
       if let over = over(known) { return Token(entry: over, secret: SharedSecret.none) }
       if case .present(let entry) = known?.standing {
         // It is being changed, or somebody told of its removal a moment ago: what comes of that is the answer.
-        if !turns.isFree(id) { await turns.take(id) {} }
+        if !read.inTurn, !turns.isFree(id) { await turns.take(id) {} }
         if (try? record(id)) != known { return try await readNow(id, read, patience) }
         throw .unavailable(
           store: .secretService,
@@ -140,7 +154,8 @@ extension Vault {
       throw ifMissing ?? .notFound(id)
     }
     let token = await recognise(found, known)
-    if !read.isStale, !isLocked { cache.keep(token, readAt: read.begun) }
+    // One that is not among `reads` is not told that the key changed.
+    if !read.isStale, !read.inTurn, !isLocked { cache.keep(token, readAt: read.begun) }
     return token
   }
 

@@ -51,7 +51,7 @@ extension Vault {
   private func grantInTurn(
     _ request: RefreshRequest, _ caller: CallerID
   ) async throws(VaultError) -> Renewal? {
-    let (token, entry) = try await present(request.id)
+    let (token, entry) = try await present(request.id, inTurn: true)
     if let token, isEnough(token, request) {
       noteUse(of: token.entry)
       return .token(token)
@@ -80,9 +80,9 @@ extension Vault {
   }
 
   /// The token where there is one that is not over, and the entry of what is there.
-  private func present(_ id: EntryID) async throws(VaultError) -> (Token?, Entry?) {
+  private func present(_ id: EntryID, inTurn: Bool = false) async throws(VaultError) -> (Token?, Entry?) {
     do throws(VaultError) {
-      let token = try await unjudged(GetRequest(id: id))
+      let token = try await unjudged(GetRequest(id: id), inTurn: inTurn)
       return (validity(token.entry).milliseconds == 0 ? nil : token, token.entry)
     } catch {
       if case .notFound = error { return (nil, nil) }

@@ -185,6 +185,28 @@ import VaultModel
     #expect(bench.text(of: token) == "short")
   }
 
+  @Test("a token that the keyring loses in the middle of a refresh is told as lost, at once")
+  @VaultActor func lostMeanwhile() async throws {
+    let bench = Bench(.secretService)
+    await bench.vault.start()
+    let id = try await bench.set("a.b", "v", expiresIn: 60).id
+    bench.clock.pass(milliseconds: 1_000)
+    bench.provider.isHolding = true
+    var ended: Outcome??
+    let asking = Task {
+      ended = try await bench.outcome { _ = try await bench.refresh("a.b", CallerID(1), minValidity: 100) }
+    }
+    #expect(await bench.becomesTrue { bench.provider.waiting == 1 })
+    // What this read brings is not kept, and the next one finds nothing.
+    bench.provider.items = [:]
+    bench.provider.onChange?([.itemChanged(id)])
+    bench.provider.release()
+    #expect(await bench.becomesTrue { ended != nil })
+    bench.clock.pass(milliseconds: 11_000)
+    _ = try await asking.value
+    #expect(ended == .some(.unavailable))
+  }
+
   // MARK: Versions
 
   @Test(
