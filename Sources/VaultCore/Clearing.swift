@@ -206,10 +206,11 @@ extension Vault {
 
   // MARK: Copies that no longer count
 
-  /// Removes what the file has of a key whose value is elsewhere now. Where that fails, the copy stays older
-  /// than the word about it, and is removed when the file is opened next.
-  func removeStaleCopy(_ id: EntryID, below version: Version) async {
+  /// Removes what the file has of a key that was changed elsewhere, unless that came later than `version`. Where it
+  /// fails, the copy stays older than the word about it, and is removed when the file is opened next.
+  func removeStaleCopy(_ id: EntryID, upTo version: Version) async {
     switch file.lookUp(id) {
+    case .found(let token) where token.entry.version > version: break
     case .found, .failed(.damaged):
       _ = try? await file.remove(id, version: version, patience(interactive: false))
     case .missing, .failed, .mustWait:
@@ -226,16 +227,10 @@ extension Vault {
     guard !state.isEmpty, file.isUnlocked, let records = try? state.records(nil) else { return }
     for record in records {
       switch record.standing {
-      case .present, .removed, .expired: await removeStaleCopy(record, unlessNewerThan: record.version)
+      case .present, .removed, .expired:
+        await turns.take(record.id) { await removeStaleCopy(record.id, upTo: record.version) }
       case .superseded, .absent: break
       }
-    }
-  }
-
-  private func removeStaleCopy(_ record: StateRecord, unlessNewerThan version: Version) async {
-    await turns.take(record.id) {
-      if case .found(let token) = file.lookUp(record.id), token.entry.version > version { return }
-      await removeStaleCopy(record.id, below: version)
     }
   }
 

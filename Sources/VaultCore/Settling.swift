@@ -154,7 +154,7 @@ extension Vault {
       {
         // Another program set it after the clear: that is the later change. Not with a write of ours on its way, which
         // may be what changed it.
-        await removeStaleCopy(id, below: known.version)
+        await removeStaleCopy(id, upTo: known.version)
         try await state.drop(id, version: known.version)
         forgetRead(id)
         watchers.tell(VaultEvent(.lost, id: id, version: known.version, store: .secretService))
@@ -165,8 +165,9 @@ extension Vault {
       } catch {
         throw error.error
       }
-      await removeStaleCopy(id, below: known.version)
-      if case .found = file.lookUp(id) { return }
+      await removeStaleCopy(id, upTo: known.version)
+      // Still there: the disk would not let it go, and this record keeps it from being read.
+      if case .found(let token) = file.lookUp(id), token.entry.version <= known.version { return }
       try await state.drop(id, version: known.version)
     }
   }
@@ -177,13 +178,13 @@ extension Vault {
       let patience = patience(interactive: false)
       let known = try record(id)
       if let known, known.version > token.entry.version {
-        await removeStaleCopy(id, below: known.version)
+        await removeStaleCopy(id, upTo: known.version)
         return
       }
       if let later = try await laterChange(than: token.entry, known, patience) {
         // Another program changed it in the keyring after our change: the later one wins.
         try await state.keep(StateRecord(id: id, version: later.version, standing: .present(later)))
-        await removeStaleCopy(id, below: later.version)
+        await removeStaleCopy(id, upTo: later.version)
         changed(id, .lost, later.version, in: .secretService)
         return
       }

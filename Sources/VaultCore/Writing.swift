@@ -257,7 +257,7 @@ extension Vault {
       throw WriteFailure(error, mayTakeEffect: true)
     }
     unsettled.remove(entry.id)
-    await removeStaleCopy(entry.id, below: entry.version)
+    await removeStaleCopy(entry.id, upTo: entry.version)
     return entry
   }
 

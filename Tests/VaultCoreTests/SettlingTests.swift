@@ -49,6 +49,26 @@ import VaultModel
     #expect(bench.file.items.isEmpty)
   }
 
+  @Test("a removal that is carried out late takes nothing that came after it, also where a crash cut its record off")
+  @VaultActor func newerThanRemoval() async throws {
+    var bench = Bench()
+    let old = try await bench.set("a.b", "old")
+    bench.provider.trouble = Bench.away
+    #expect(try await bench.clear("a.b").pending)
+    let removed = bench.state.all[old.id]
+    bench.clock.pass(milliseconds: 5)
+    try await bench.set("a.b", "new")
+    // The daemon was killed after the file had the value, and before the state said so.
+    bench.state.all[old.id] = removed
+    bench = await bench.restarted()
+    #expect(try await bench.get("a.b") == "new")
+    bench.provider.trouble = nil
+    bench.clock.pass(milliseconds: Limits.settleMilliseconds)
+    #expect(await bench.vault.settleAll())
+    #expect(try await bench.get("a.b") == "new")
+    #expect(bench.file.items.isEmpty && bench.provider.items.count == 1)
+  }
+
   @Test("what the provider refuses stays where it is, and is owed")
   @VaultActor func refused() async throws {
     let bench = Bench()
