@@ -1,5 +1,5 @@
-// strace on a running daemon: counts its calls of the system, or makes one of them fail. It attaches as root, which
-// the daemon cannot refuse, so that counting begins when the test says so.
+// strace on a running daemon: counts its calls of the system, shows them in their order, or makes one of them fail. It
+// attaches as root, which the daemon cannot refuse, so that counting begins when the test says so.
 
 import Foundation
 import Glibc
@@ -29,14 +29,14 @@ final class CallTracer {
   private let strace: Child
   private let trace: String
 
-  /// Attaches to `daemon`, follows the calls of these names, and makes one fail.
+  /// Attaches to `daemon`, follows the calls of these names, and makes one fail. `options` are further words for strace.
   init(
     _ daemon: DaemonUnderTest, in session: ThrowawaySession, _ calls: [String],
-    failing failure: Failure? = nil
+    failing failure: Failure? = nil, options: [String] = []
   ) throws {
     let name = "strace-" + UUID().uuidString.prefix(8)
     trace = "\(session.folder)/\(name).trace"
-    var arguments = ["strace", "-f", "-o", trace, "-e", "trace=" + calls.joined(separator: ",")]
+    var arguments = ["strace", "-f", "-o", trace, "-e", "trace=" + calls.joined(separator: ",")] + options
     if let failure {
       arguments += ["-e", "inject=\(failure.call):error=\(failure.error):when=\(failure.place)"]
     }
@@ -50,14 +50,19 @@ final class CallTracer {
   /// - Returns: for each call how often one thread made it at most.
   @discardableResult
   func end() throws -> [String: Int] {
-    strace.kill(SIGTERM)
-    try strace.wait()
-    let text = String(decoding: try Data(contentsOf: URL(filePath: trace)), as: UTF8.self)
     var counts: [Substring: [String: Int]] = [:]
-    for line in text.split(separator: "\n") {
+    for line in try lines() {
       guard let match = line.prefixMatch(of: #/(\d+) +(\w+)\(/#) else { continue }
       counts[match.1, default: [:]][String(match.2), default: 0] += 1
     }
     return counts.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: max) }
+  }
+
+  /// Lets go of the daemon.
+  /// - Returns: what strace wrote, in the order in which calls began and ended.
+  func lines() throws -> [Substring] {
+    strace.kill(SIGTERM)
+    try strace.wait()
+    return String(decoding: try Data(contentsOf: URL(filePath: trace)), as: UTF8.self).split(separator: "\n")
   }
 }
