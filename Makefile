@@ -4,7 +4,7 @@
 #   make test     installs what the tests need, builds, and runs every test
 #
 #   make build    the two programs, in build/          make lint     formatting and rules
-#   make install  PREFIX=/usr/local DESTDIR=           make bench    speed against the programs that do the same
+#   make install  PREFIX=/usr/local DESTDIR=           make bench    speed against the programs that do the same, BENCH_FLAGS
 #   make uninstall, make clean                        make fuzz     bytes from outside, FUZZ_SECONDS (60) for each reader
 
 SWIFT ?= swift
@@ -25,8 +25,8 @@ PAGES = $(notdir $(wildcard man/*.[1-9]))
 BUILD_PACKAGES = make gcc g++ pkg-config libsecret-1-dev libssl-dev libsqlite3-dev rapidjson-dev
 TEST_PACKAGES = gnome-keyring libsecret-tools dbus dbus-user-session libglib2.0-bin systemd util-linux procps \
   python3 python3-venv python3-cryptography python3-gi gdb strace socat netcat-openbsd bash zsh fish \
-  bash-completion man-db mandoc keepassxc xvfb libkf5wallet-bin libqca-qt5-2-plugins
-BENCH_PACKAGES = libsecret-tools gnome-keyring dbus libglib2.0-bin redis-server redis-tools
+  bash-completion man-db mandoc keepassxc xvfb libkf5wallet-bin libqca-qt5-2-plugins redis-server
+BENCH_PACKAGES = libsecret-tools gnome-keyring dbus redis-server
 
 # The command has to start fast: it is one file without a shared library. The daemon links the libraries of
 # Debian and brings Swift's own along. Flags differ, so each has a folder of its own to build in.
@@ -61,10 +61,10 @@ fuzz: deps
 
 bench: deps bench-deps
 	@$(MAKE) --no-print-directory build
-	VAULT_BINARIES=$(CURDIR)/build $(SWIFT) run -c release --scratch-path .build/vaultd Benchmarks
+	VAULT_BINARIES=$(CURDIR)/build $(SWIFT) run -c release --scratch-path .build/vaultd Benchmarks $(BENCH_FLAGS)
 
 lint: need-swift
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Fuzz
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Fuzz
 
 deps:
 	@scripts/install-packages $(BUILD_PACKAGES)

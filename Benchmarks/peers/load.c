@@ -1,13 +1,14 @@
 // Asks a server on a Unix socket, over one connection or many, one request at a time on each, and says how
 // long the answers took. The same program asks every server, so that what it costs is the same for all.
 //
-//   load SOCKET CONNECTIONS IDLE CPU SECONDS REQUESTS END
+//   load SOCKET CONNECTIONS IDLE CPU SECONDS REQUESTS END [EVERY]
 //
 // IDLE further connections are opened first and stay silent. CPU is the one it runs on. REQUESTS is a file: 4
 // bytes of length in the machine's order, then the request, again and again; they are sent in this order over
 // and over for SECONDS, or once each where SECONDS is 0. END tells the end of an answer: `nul` (a NUL; an
 // answer that begins with {"error" ends the run), `redis` (RESP; `-` ends the run) or `echo` (as many bytes as
-// were sent). The first tenth of the time, 0.2 s at least, counts for nothing.
+// were sent). The first tenth of the time, 0.2 s at least, counts for nothing. With EVERY and one connection, a
+// pass over REQUESTS begins so many seconds after the one before, at least.
 //
 // Prints one line: answers counted, seconds, the 50th, 90th and 99th of 100 round trips in nanoseconds, and
 // its own share of the CPU; and a second one, the last answer.
@@ -139,7 +140,8 @@ static int compare(const void *left, const void *right) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 8 || strlen(arguments[1]) > 107) return 2;
+  if (count < 8 || count > 9 || strlen(arguments[1]) > 107) return 2;
+  uint64_t every = count == 9 ? (uint64_t)(atof(arguments[8]) * 1e9) : 0;
   const char *path = arguments[1];
   int connections = atoi(arguments[2]), idle = atoi(arguments[3]), cpu = atoi(arguments[4]);
   double seconds = atof(arguments[5]);
@@ -183,7 +185,12 @@ int main(int count, char **arguments) {
 
   if (connections == 1) {
     struct connection *c = all;
+    uint64_t next_pass = 0;
     while (requests_left > 0) {
+      if (every > 0 && next_request == requests) {
+        for (uint64_t t = now(); t < next_pass; t = now()) usleep((useconds_t)((next_pass - t) / 1000 + 1));
+        next_pass = now() + every;
+      }
       ask(c);
       bool counts = c->sent_at >= from;
       if (counts && counting_since == 0) {

@@ -1,19 +1,20 @@
-// What every measurement needs: a folder that goes away, the peers' programs compiled, two CPUs.
+// What every measurement needs: a folder that goes away, the peers' programs, compiled when they are needed, two
+// CPUs.
 
 import Foundation
 import Synchronization
 
 /// The place where measurements are made.
-final class Workshop {
-  let settings: Settings
+package final class Workshop {
+  package let settings: Settings
   /// An empty folder, 0700, removed at the end.
-  let folder: String
+  package let folder: String
   /// The CPU of every server, and of clients that take turns with it.
-  let serverCPU: Int
+  package let serverCPU: Int
   /// The CPU of clients that ask over many connections; another one where there is another one.
-  let loadCPU: Int
+  package let loadCPU: Int
 
-  init(_ settings: Settings) throws {
+  package init(_ settings: Settings) throws {
     self.settings = settings
     folder = settings.folder + "/vault-bench-\(getpid())"
     try FileManager.default.createDirectory(
@@ -21,22 +22,42 @@ final class Workshop {
     let cpus = try Self.allowedCPUs()
     serverCPU = cpus[0]
     loadCPU = cpus[cpus.count - 1]
-    removeWhenInterrupted(folder)
-    for program in ["echo", "load", "append", "client", "runs", "first", "pinned"] {
-      try output(
-        of: "cc", ["-O2", "-static", "-o", tool(program), "\(settings.peers)/\(program).c"])
+  }
+
+  deinit { end() }
+
+  /// Removes the folder.
+  package func end() { try? FileManager.default.removeItem(atPath: folder) }
+
+  /// The path of a peer's program. It is linked statically, so that its start costs no more than it must, except what
+  /// stands for programs that use libsecret.
+  package func tool(_ name: String) throws -> String {
+    let path = "\(folder)/\(name)"
+    if FileManager.default.fileExists(atPath: path) { return path }
+    let source = "\(settings.peers)/\(name).c"
+    if name == "libsecret" {
+      let flags = try output(of: "pkg-config", ["--cflags", "--libs", "libsecret-1"])
+        .split(whereSeparator: \.isWhitespace).map(String.init)
+      try output(of: "cc", ["-O2", "-o", path, source] + flags)
+    } else {
+      try output(of: "cc", ["-O2", "-static", "-o", path, source])
     }
+    return path
   }
 
-  deinit {
-    try? FileManager.default.removeItem(atPath: folder)
+  /// Whether a program is on PATH.
+  package static func hasProgram(_ name: String) -> Bool {
+    (try? output(of: "sh", ["-c", "command -v \(name)"])) != nil
   }
 
-  /// The path of a peer's program.
-  func tool(_ name: String) -> String { "\(folder)/\(name)" }
+  /// The last lines that the servers wrote to standard error.
+  package var log: String {
+    let log = (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? ""
+    return log.split(separator: "\n").suffix(10).joined(separator: "\n")
+  }
 
   /// A new folder in the workshop's, 0700.
-  func makeFolder(_ name: String) throws -> String {
+  package func makeFolder(_ name: String) throws -> String {
     let path = "\(folder)/\(name)"
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -57,8 +78,9 @@ final class Workshop {
   }
 }
 
-/// Removes the folder when the benchmark is interrupted; what it started ends with it.
-private func removeWhenInterrupted(_ folder: String) {
+/// Removes the workshop's folder when the program is interrupted; what it started ends with it.
+package func removeWhenInterrupted(_ workshop: Workshop) {
+  let folder = workshop.folder
   var signals = sigset_t()
   unsafe sigemptyset(&signals)
   unsafe sigaddset(&signals, SIGINT)

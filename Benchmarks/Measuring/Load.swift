@@ -4,40 +4,42 @@
 import Foundation
 
 /// What the end of an answer is.
-enum AnswerEnd: String {
+package enum AnswerEnd: String {
   case nul, redis, echo
 }
 
 /// A server and how to talk to it.
-struct Peer {
-  let socket: String
-  let end: AnswerEnd
+package struct Peer {
+  package let socket: String
+  package let end: AnswerEnd
 }
 
 /// What one measurement showed.
-struct Load {
+package struct Load {
   /// Answers a second.
-  let rate: Double
+  package let rate: Double
   /// The median round trip in microseconds.
-  let median: Double
+  package let median: Double
   /// How much of its CPU the asking program used, 0 to 1. Near 1 it, and not the server, set the pace.
-  let clientShare: Double
+  package let clientShare: Double
   /// The last answer.
-  let answer: String
+  package let answer: String
 
-  /// Asks over `connections` connections for so many seconds; 0: sends each request once.
-  init(
-    _ peer: Peer, _ requests: Requests, connections: Int, idle: Int = 0, seconds: Double,
-    in workshop: Workshop
+  /// Asks over `connections` connections for so many seconds, else as long as the workshop's scale says; with 0 each
+  /// request is sent once. With `every`, and one connection, all requests are sent once in that many seconds.
+  package init(
+    _ peer: Peer, _ requests: Requests, connections: Int, idle: Int = 0, seconds: Double? = nil,
+    every: Double? = nil, in workshop: Workshop
   ) throws {
     let file = "\(workshop.folder)/requests"
     try requests.write(to: file)
     let cpu = connections == 1 ? workshop.serverCPU : workshop.loadCPU
+    let seconds = seconds ?? workshop.settings.scale.seconds
     let text = try output(
-      of: workshop.tool("load"),
+      of: try workshop.tool("load"),
       [
         peer.socket, String(connections), String(idle), String(cpu), String(seconds), file, peer.end.rawValue,
-      ])
+      ] + (every.map { [String($0)] } ?? []))
     let lines = text.split(separator: "\n", maxSplits: 1)
     let numbers = lines.first?.split(separator: " ").compactMap { Double($0) } ?? []
     guard numbers.count == 6 else { throw Failure("load wrote \(text.prefix(200))") }
@@ -49,14 +51,14 @@ struct Load {
 }
 
 /// The middle of what several rounds gave.
-func median(_ values: [Double]) -> Double {
+package func median(_ values: [Double]) -> Double {
   let sorted = values.sorted()
   return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
 }
 
 /// Measures several things in turn, round by round, so that what the machine does meanwhile meets all of them.
 /// - Returns: the median of each.
-func inTurn(_ rounds: Int, _ measurements: (() throws -> Double)...) throws -> [Double] {
+package func inTurn(_ rounds: Int, _ measurements: (() throws -> Double)...) throws -> [Double] {
   var values = [[Double]](repeating: [], count: measurements.count)
   for _ in 0..<rounds {
     for (index, measure) in measurements.enumerated() { values[index].append(try measure()) }

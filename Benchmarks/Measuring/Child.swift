@@ -5,20 +5,20 @@ import Foundation
 
 /// A server that the benchmark started. Ends when its owner lets go of it, and with the benchmark at the
 /// latest.
-final class Child {
+package final class Child {
   private let process: Process
 
   /// The process id.
-  var pid: Int32 { process.processIdentifier }
+  package var pid: Int32 { process.processIdentifier }
 
   /// Starts a program, by path or by name, on the workshop's CPU for servers; it becomes the process that `pid`
   /// names. Its environment is what is given here and PATH; it reads `input` from standard input.
-  init(
+  package init(
     _ program: String, _ arguments: [String], in workshop: Workshop, environment: [String: String] = [:],
     input: String? = nil
   ) throws {
     process = Process()
-    process.executableURL = URL(fileURLWithPath: workshop.tool("pinned"))
+    process.executableURL = URL(fileURLWithPath: try workshop.tool("pinned"))
     process.arguments = [String(workshop.serverCPU), program] + arguments
     process.environment = environment.merging(searchPath) { given, _ in given }
     process.standardOutput = FileHandle.nullDevice
@@ -38,7 +38,7 @@ final class Child {
   deinit { end() }
 
   /// Ends it in order, and by force where that takes longer than 10 s.
-  func end() {
+  package func end() {
     guard process.isRunning else { return }
     kill(pid, SIGTERM)
     for _ in 0..<1_000 where process.isRunning { usleep(10_000) }
@@ -46,14 +46,17 @@ final class Child {
     process.waitUntilExit()
   }
 
-  /// Its resident memory in kilobytes.
-  func residentKB() throws -> Double {
+  /// Its memory in kilobytes.
+  package func memory() throws -> Memory {
     let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-    guard let words = line?.split(whereSeparator: \.isWhitespace), words.count > 1,
-      let kibibytes = Double(words[1])
-    else { throw Failure("no VmRSS in /proc/\(pid)/status") }
-    return kibibytes * 1.024
+    func kilobytes(_ name: String) throws -> Double {
+      let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+      guard let words = line?.split(whereSeparator: \.isWhitespace), words.count > 1,
+        let kibibytes = Double(words[1])
+      else { throw Failure("no \(name) in /proc/\(pid)/status") }
+      return kibibytes * 1.024
+    }
+    return Memory(resident: try kilobytes("VmRSS"), locked: try kilobytes("VmLck"))
   }
 
   private static func log(in workshop: Workshop) throws -> FileHandle {
@@ -68,6 +71,14 @@ final class Child {
   }
 }
 
+/// What a process takes of the machine's memory, in kilobytes.
+package struct Memory {
+  /// What it has in memory.
+  package let resident: Double
+  /// What is, or would be once touched, kept from being swapped: what counts against the limit RLIMIT_MEMLOCK.
+  package let locked: Double
+}
+
 /// Where programs are found: the one thing of the environment that every child gets.
 private let searchPath = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"]
 
@@ -75,7 +86,7 @@ private let searchPath = ["PATH": ProcessInfo.processInfo.environment["PATH"] ??
 /// - Throws: what it wrote to standard error, where it doesn't end with 0.
 /// - Returns: what it wrote to standard output.
 @discardableResult
-func output(
+package func output(
   of program: String, _ arguments: [String], environment: [String: String] = [:], input: String? = nil
 ) throws -> String {
   let process = Process()
@@ -100,7 +111,7 @@ func output(
 }
 
 /// The number that a tool writes.
-func nanoseconds(
+package func nanoseconds(
   _ tool: String, _ arguments: [String], environment: [String: String] = [:]
 ) throws -> Double {
   let text = try output(of: tool, arguments, environment: environment)
