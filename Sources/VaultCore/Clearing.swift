@@ -105,10 +105,8 @@ extension Vault {
     // The others first: while the session store's copy is there it is the one that counts.
     var cleared = try await withdraw(id, known, version)
     if wasInSession {
-      do throws(WriteFailure) {
-        _ = try await session.remove(id, version: version, patience(interactive: false))
-      } catch {
-        throw error.error
+      _ = try await orOutcome { () async throws(WriteFailure) in
+        try await session.remove(id, version: version, patience(interactive: false))
       }
       cleared.cleared = 1
       try await keepVersion(version, of: id)

@@ -84,17 +84,19 @@ extension Vault {
 
   /// Replaces what is recorded of an entry beside its secret, under the same version.
   private func rewrite(_ entry: Entry, in place: Record) async throws(VaultError) {
-    do throws(WriteFailure) {
-      switch place {
-      case .session: try await session.update(entry, patience(interactive: false))
-      case .file: try await file.update(entry, patience(interactive: false))
-      case .state(var record):
-        record.standing = entry.isPurged ? .expired(entry) : .present(entry)
-        do throws(VaultError) { try await state.keep(record) } catch { throw WriteFailure(error) }
-        cache.forget(entry.id)
+    switch place {
+    case .session:
+      try await orOutcome { () async throws(WriteFailure) in
+        try await session.update(entry, patience(interactive: false))
       }
-    } catch {
-      throw error.error
+    case .file:
+      try await orOutcome { () async throws(WriteFailure) in
+        try await file.update(entry, patience(interactive: false))
+      }
+    case .state(var record):
+      record.standing = entry.isPurged ? .expired(entry) : .present(entry)
+      try await state.keep(record)
+      cache.forget(entry.id)
     }
   }
 
@@ -211,10 +213,8 @@ extension Vault {
     else { return }
     cache.forget(id)
     if case .state = place {
-      do throws(WriteFailure) {
-        _ = try await secretService.remove(id, version: version, patience(interactive: false))
-      } catch {
-        throw error.error
+      _ = try await orOutcome { () async throws(WriteFailure) in
+        try await secretService.remove(id, version: version, patience(interactive: false))
       }
     }
     var purged = entry

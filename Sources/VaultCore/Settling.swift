@@ -160,10 +160,8 @@ extension Vault {
         watchers.tell(VaultEvent(.lost, id: id, version: known.version, store: .secretService))
         return
       }
-      do throws(WriteFailure) {
-        _ = try await secretService.remove(id, version: known.version, patience)
-      } catch {
-        throw error.error
+      _ = try await orOutcome { () async throws(WriteFailure) in
+        try await secretService.remove(id, version: known.version, patience)
       }
       await removeStaleCopy(id, upTo: known.version)
       // Still there: the disk would not let it go, and this record keeps it from being read.
@@ -188,11 +186,9 @@ extension Vault {
         changed(id, .lost, later.version, in: .secretService)
         return
       }
-      do throws(WriteFailure) {
-        // Moving is no change of the key: the version stays.
-        _ = try await setInSecretService(token.entry, token.secret, known, patience)
-      } catch {
-        throw error.error
+      // Moving is no change of the key: the version stays.
+      _ = try await orOutcome { () async throws(WriteFailure) in
+        try await setInSecretService(token.entry, token.secret, known, patience)
       }
       forgetRead(id)
     }

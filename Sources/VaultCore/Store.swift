@@ -48,6 +48,14 @@ public struct WriteFailure: Error, Sendable {
   }
 }
 
+/// Carries out a write of which nothing but its outcome matters.
+@VaultActor
+func orOutcome<Result>(
+  _ write: @VaultActor () async throws(WriteFailure) -> Result
+) async throws(VaultError) -> Result {
+  do throws(WriteFailure) { return try await write() } catch { throw error.error }
+}
+
 /// A place that keeps tokens. Every call ends by its patience's deadline, whatever the place does.
 @VaultActor
 public protocol Store: AnyObject, Sendable {

@@ -66,7 +66,10 @@ extension Vault {
       stored =
         switch preference {
         case .file: try await setInFile(entry, secret, known, pending: false, patience)
-        case .secretService: try await setInSecretServiceOnly(entry, secret, known, patience)
+        case .secretService:
+          try await orOutcome { () async throws(WriteFailure) in
+            try await setInSecretService(entry, secret, known, patience)
+          }
         case .auto: try await setWherePossible(entry, secret, known, patience)
         }
     } catch {
@@ -171,10 +174,8 @@ extension Vault {
   ) async throws(VaultError) -> Entry {
     var entry = entry
     entry.store = .session
-    do throws(WriteFailure) {
+    try await orOutcome { () async throws(WriteFailure) in
       try await session.write(entry, secret, patience)
-    } catch {
-      throw error.error
     }
     // From here on it is the newest of all copies. The others go, and the version stays known when it goes itself.
     _ = try await withdraw(entry.id, known, entry.version)
@@ -188,11 +189,7 @@ extension Vault {
     guard case .found(let token) = session.lookUp(id) else { return nil }
     var marked = token.entry
     marked.pending = true
-    do throws(WriteFailure) {
-      try await session.update(marked, patience)
-    } catch {
-      throw error.error
-    }
+    try await orOutcome { () async throws(WriteFailure) in try await session.update(marked, patience) }
     return token.entry
   }
 
@@ -203,16 +200,6 @@ extension Vault {
   }
 
   // MARK: The other stores
-
-  private func setInSecretServiceOnly(
-    _ entry: Entry, _ secret: SharedSecret, _ known: StateRecord?, _ patience: Patience
-  ) async throws(VaultError) -> Entry {
-    do throws(WriteFailure) {
-      return try await setInSecretService(entry, secret, known, patience)
-    } catch {
-      throw error.error
-    }
-  }
 
   private func setWherePossible(
     _ entry: Entry, _ secret: SharedSecret, _ known: StateRecord?, _ patience: Patience
@@ -268,11 +255,7 @@ extension Vault {
     var entry = entry
     entry.store = .file
     entry.pending = pending
-    do throws(WriteFailure) {
-      try await file.write(entry, secret, patience)
-    } catch {
-      throw error.error
-    }
+    try await orOutcome { () async throws(WriteFailure) in try await file.write(entry, secret, patience) }
     if let known {
       // From here on the copy in the Secret Service does not count, also while the file is locked.
       let old: Entry? =
