@@ -83,14 +83,16 @@ extension Vault {
   private func makeEntry(
     for request: SetRequest, _ expires: WallTime?, _ now: Moment, _ known: StateRecord?
   ) -> Entry {
-    var created = now.wall
+    // The time of its turn: what another change of the key did to the item before that is no later change.
+    let modified = clock.wall
+    var created = modified
     switch route(request.id) {
     case .answer(.success(let token)): created = token.entry.created
     case .answer(.failure): break
     case .secretService: if case .present(let entry) = known?.standing { created = entry.created }
     }
     return Entry(
-      id: request.id, version: nextVersion(), created: created, modified: now.wall, expires: expires,
+      id: request.id, version: nextVersion(), created: created, modified: modified, expires: expires,
       idle: request.idle, untilLogout: request.untilLogout, label: request.label, size: request.secret.count,
       store: .secretService, setAt: now)
   }

@@ -16,6 +16,8 @@ public final class FakeProvider: ObservedStore {
   public var refused: Set<EntryID> = []
   /// What the next write does although it fails with `trouble`.
   public var writesInSpiteOfTrouble = false
+  /// What happens between a write and its acknowledgement.
+  public var afterWrite: (@VaultActor () -> Void)?
   public var calls = 0
   public var onChange: (@VaultActor ([StoreChange]) -> Void)?
 
@@ -87,6 +89,7 @@ public final class FakeProvider: ObservedStore {
     (kept.setAt, kept.lastUse) = (nil, nil)
     if trouble == nil || writesInSpiteOfTrouble { items[entry.id] = Token(entry: kept, secret: secret) }
     if let trouble { throw WriteFailure(trouble, mayTakeEffect: writesInSpiteOfTrouble) }
+    afterWrite?()
   }
 
   public func remove(

@@ -49,7 +49,33 @@ import VaultModel
     #expect(bench.file.items.isEmpty)
   }
 
-  @Test("a removal that is carried out late takes nothing that came after it, also where a crash cut its record off")
+  @Test("a set that waited for its turn is later than what it waited for, whatever the date of that")
+  @VaultActor func waitedForItsTurn() async throws {
+    let bench = Bench()
+    let id = try bench.id("a.b")
+    bench.provider.isHolding = true
+    let first = Task { try await bench.set("a.b", "first") }
+    #expect(await bench.becomesTrue { bench.provider.waiting == 1 })
+    let second = Task { try await bench.set("a.b", "second") }
+    for _ in 0..<100 { await Task.yield() }
+    bench.provider.afterWrite = {
+      // The first is stored two seconds after the second was asked for; then the provider goes away.
+      bench.provider.changes[id] = bench.clock.wall
+      bench.provider.trouble = Bench.away
+    }
+    bench.clock.pass(milliseconds: 2_000)
+    bench.provider.release()
+    _ = try await first.value
+    #expect(try await second.value.pending)
+    (bench.provider.afterWrite, bench.provider.trouble) = (nil, nil)
+    bench.clock.pass(milliseconds: Limits.settleMilliseconds)
+    #expect(await bench.vault.settleAll())
+    #expect(try await bench.get("a.b") == "second")
+  }
+
+  @Test(
+    "a removal that is carried out late takes nothing that came after it, also where a crash cut its record off"
+  )
   @VaultActor func newerThanRemoval() async throws {
     var bench = Bench()
     let old = try await bench.set("a.b", "old")
