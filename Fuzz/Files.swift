@@ -66,11 +66,11 @@ private final class Place {
         label: "A label", size: 5, store: .secretService)
     }
     let version = clock.wall.milliseconds
-    let all: [(String, StateRecord.Standing, Entry?)] = [
+    let all: [(String, StateRecord.Standing, Intent?)] = [
       ("App.one", .present(try entry("App.one", version)), nil),
       ("App.two", .removed(at: clock.wall), nil),
       ("App.three", .superseded(old: try entry("App.three", version)), nil),
-      ("App.four", .absent, try entry("App.four", version)),
+      ("App.four", .absent, Intent(try entry("App.four", version), Fingerprint((0..<24).map { $0 }))),
     ]
     for (key, standing, intent) in all {
       try await store.keep(

@@ -1,4 +1,4 @@
-// Where the session store's data key is while no daemon runs: in a keyring of the kernel, in memory, gone with the
+// Where the session's keys are while no daemon runs, the session store's data key and the one of fingerprints: in a keyring of the kernel, in memory, gone with the
 // login session. Under systemd it is the ring of the user's manager, which the unit shares (KeyringMode=inherit):
 // that ends with the last session of the user. A daemon that was started by hand has the ring of its terminal there,
 // which the next one does not share, so it uses the user's, and so does one whose manager has no ring (on systems where
@@ -12,16 +12,25 @@ import VaultModel
 
 /// The place of one key in the kernel's keyrings.
 struct SessionRing: Sendable {
-  /// The key's name: one for each runtime folder.
+  /// What a key is for.
+  enum Purpose: String {
+    /// The data key of the session store.
+    case data = ""
+    /// Tells secrets in the Secret Service from each other.
+    case fingerprints = ":fingerprints"
+  }
+
+  /// The key's name: one for each runtime folder and purpose.
   let name: String
   private let rings: [clinux_ring]
 
-  /// The place of the key of the file in `folder`.
+  /// The place of a key of the session whose store is in `folder`.
   /// - Parameters:
+  ///   - purpose: what the key is for.
   ///   - folder: the path of the session store's folder.
   ///   - startedByManager: whether this process is a service of the user's manager.
-  init(folder: String, startedByManager: Bool) {
-    name = "vaultd:\(folder)"
+  init(_ purpose: Purpose = .data, folder: String, startedByManager: Bool) {
+    name = "vaultd:\(folder)\(purpose.rawValue)"
     rings =
       startedByManager && clinux_has_session_ring()
       ? [CLINUX_SESSION_RING, CLINUX_USER_RING] : [CLINUX_USER_RING, CLINUX_SESSION_RING]

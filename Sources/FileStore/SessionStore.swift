@@ -30,6 +30,7 @@ public final class SessionStore: SessionKeeper {
   private let folder: String
   private let clock: any Clock
   private let ring: SessionRing
+  private let fingerprintRing: SessionRing
   private var condition = Condition.empty
   /// The file of a session that has ended; it holds the folder's lock until it is closed.
   private var ended: FileStore?
@@ -46,6 +47,7 @@ public final class SessionStore: SessionKeeper {
     self.clock = clock
     folder = "\(runtimeFolder ?? "")/vault"
     ring = SessionRing(folder: folder, startedByManager: startedByManager)
+    fingerprintRing = SessionRing(.fingerprints, folder: folder, startedByManager: startedByManager)
     condition = look()
   }
 
@@ -187,6 +189,24 @@ public final class SessionStore: SessionKeeper {
     guard case .kept(let file) = condition else { return }
     condition = .nowhere(.unavailable(store: .session, reason: "vaultd is ending"))
     await file.close()
+  }
+
+  // MARK: Fingerprints
+
+  public func fingerprintKey(making: Bool) -> SharedSecret? {
+    guard runtimeFolder != nil else { return nil }
+    do throws(VaultError) {
+      if let key = try fingerprintRing.read() { return key }
+      guard making else { return nil }
+      let key = try Place.session.judge { () throws(CryptoError) in
+        SharedSecret(try SecretBytes(random: SealingKey.size))
+      }
+      try fingerprintRing.keep(key)
+      return key
+    } catch {
+      // The kernel keeps none here: what depends on it does without.
+      return nil
+    }
   }
 
   // MARK: Tokens

@@ -35,6 +35,7 @@ extension Blueprint {
         removed INTEGER,
         entry BLOB,
         intent BLOB,
+        fingerprint BLOB,
         UNIQUE (namespace, name, account)
       )
       """,

@@ -14,15 +14,18 @@ final class StateReader {
   init(_ connection: consuming Connection) throws(DatabaseFault) {
     one = try connection.prepare(
       """
-      SELECT namespace, name, account, version, standing, removed, entry, intent FROM record
+      SELECT namespace, name, account, version, standing, removed, entry, intent, fingerprint FROM record
       WHERE namespace = ? AND name = ? AND account = ?
       """)
     ofNamespace = try connection.prepare(
       """
-      SELECT namespace, name, account, version, standing, removed, entry, intent FROM record WHERE namespace = ?
+      SELECT namespace, name, account, version, standing, removed, entry, intent, fingerprint FROM record
+      WHERE namespace = ?
       """)
     all = try connection.prepare(
-      "SELECT namespace, name, account, version, standing, removed, entry, intent FROM record")
+      """
+      SELECT namespace, name, account, version, standing, removed, entry, intent, fingerprint FROM record
+      """)
     self.connection = connection
   }
 

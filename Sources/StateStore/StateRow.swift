@@ -31,7 +31,8 @@ enum StateRow {
       .integer(record.version), .integer(standing.rawValue),
       removed.map { .integer($0.milliseconds) } ?? .null,
       entry.map { .blob(EntryForm.bytes(of: $0)) } ?? .null,
-      record.intent.map { .blob(EntryForm.bytes(of: $0)) } ?? .null)
+      record.intent.map { .blob(EntryForm.bytes(of: $0.entry)) } ?? .null,
+      record.intent?.fingerprint.map { .blob($0.bytes) } ?? .null)
   }
 
   /// The record in the present row of a statement that gives the columns; `nil` where it is none.
@@ -55,8 +56,13 @@ enum StateRow {
       case nil: nil
       }
     guard let standing else { return nil }
-    let intent = entry(statement, 7, of: id)
-    guard intent != nil || statement.isNull(7) else { return nil }
+    var intent: Intent?
+    if !statement.isNull(7) {
+      guard let entry = entry(statement, 7, of: id) else { return nil }
+      let fingerprint = Fingerprint(statement.blob(8))
+      guard fingerprint != nil || statement.isNull(8) else { return nil }
+      intent = Intent(entry, fingerprint)
+    }
     return StateRecord(id: id, version: statement.integer(3), standing: standing, intent: intent)
   }
 

@@ -38,10 +38,10 @@ final class StateTables: WrittenTables {
       "SELECT standing FROM record WHERE namespace = ? AND name = ? AND account = ?")
     put = try connection.prepare(
       """
-      INSERT INTO record (namespace, name, account, version, standing, removed, entry, intent)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+      INSERT INTO record (namespace, name, account, version, standing, removed, entry, intent, fingerprint)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
       ON CONFLICT (namespace, name, account)
-      DO UPDATE SET version = ?4, standing = ?5, removed = ?6, entry = ?7, intent = ?8
+      DO UPDATE SET version = ?4, standing = ?5, removed = ?6, entry = ?7, intent = ?8, fingerprint = ?9
       """)
     delete = try connection.prepare("DELETE FROM record WHERE namespace = ? AND name = ? AND account = ?")
     whole = try connection.prepare("UPDATE state SET highest = ?, provider = ?, latest = ? WHERE id = 1")
@@ -85,7 +85,7 @@ final class StateTables: WrittenTables {
       case .removed: numbers.removals += 1
       case .absent, .superseded, .expired: break
       }
-      numbers.highest = max(numbers.highest, record.version, record.intent?.version ?? 0)
+      numbers.highest = max(numbers.highest, record.version, record.intent?.entry.version ?? 0)
     case .drop(let id, let version):
       try discount(id)
       try delete.run(.text(id.key.namespace.text), .text(id.key.name), .text(id.account.text))
@@ -134,6 +134,6 @@ final class StateTables: WrittenTables {
     if committed { tally.committed = numbers }
   }
 
-  // Names and numbers: nothing that has to be gone from the log at once.
+  // Names and numbers, and codes without their key: nothing that has to be gone from the log at once.
   static func leavesTraces(_ change: DatedChange) -> Bool { false }
 }

@@ -139,7 +139,7 @@ extension Vault {
     try requireUnlocked()  // somebody may have locked the vault meanwhile
     await noteProvider()
     guard let found else {
-      await recogniseNothing(id, known)
+      let known = await recogniseNothing(id, known)
       if let over = over(known) { return Token(entry: over, secret: SharedSecret.none) }
       if case .present(let entry) = known?.standing {
         // It is being changed, or somebody told of its removal a moment ago: what comes of that is the answer.

@@ -1,8 +1,22 @@
 // The seam between the vault and `state.db`: what is known of keys in the Secret Service, so that "not
 // found" is said only of keys that were never there, and no acknowledged change is forgotten over a restart.
-// Names and numbers only; it never sees a secret.
+// Names and numbers only; it never sees a secret, and of one that is being written a fingerprint whose key it has not.
 
 import VaultModel
+
+/// A write into the Secret Service that was begun.
+public struct Intent: Hashable, Sendable {
+  /// What was to be stored.
+  public var entry: Entry
+  /// By which its secret is known again, in this login session; `nil` where the session keeps no key for that.
+  public var fingerprint: Fingerprint?
+
+  /// An intent with these fields.
+  public init(_ entry: Entry, _ fingerprint: Fingerprint? = nil) {
+    self.entry = entry
+    self.fingerprint = fingerprint
+  }
+}
 
 /// What is known of one key and account in the Secret Service.
 public struct StateRecord: Hashable, Sendable {
@@ -28,10 +42,10 @@ public struct StateRecord: Hashable, Sendable {
   /// What that change was.
   public var standing: Standing
   /// A write that was begun and not yet acknowledged: what the Secret Service has may be this.
-  public var intent: Entry?
+  public var intent: Intent?
 
   /// A record with these fields.
-  public init(id: EntryID, version: Version, standing: Standing, intent: Entry? = nil) {
+  public init(id: EntryID, version: Version, standing: Standing, intent: Intent? = nil) {
     self.id = id
     self.version = version
     self.standing = standing

@@ -109,6 +109,11 @@ public protocol OwnStore: Store {
 public protocol SessionKeeper: OwnStore {
   /// Fetches the key again after `forget`.
   func unlock() async throws(VaultError)
+
+  /// A key that has nothing to do with what is stored: the same for every daemon of the login session, on no disk, and
+  /// gone with the session. Made where there is none yet, if that is asked for; `nil` where there is none or no place
+  /// for one. Also while the store is locked; it is not kept in the daemon's memory.
+  func fingerprintKey(making: Bool) -> SharedSecret?
 }
 
 /// The store that is a file of ours, with slots that open it.

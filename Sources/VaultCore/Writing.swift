@@ -43,10 +43,11 @@ extension Vault {
       throw .conflict(id, version: try await presentVersion(id, patience).version)
     }
     if let expected = request.ifVersion { try await require(expected, id, patience) }
+    let doubt = await settleBeforeSet(request, patience)
     let known = try record(id)
     let entry = makeEntry(for: request, expires, now, known)
     let begun = clock.boot
-    let stored = try await store(entry, request.secret, known, patience)
+    let stored = try await store(entry, request.secret, known, doubt, patience)
     changed(id, .set, stored.version, in: stored.store)
     leases.end(id, .renewed)
     schedule(stored)
@@ -56,8 +57,24 @@ extension Vault {
     return stored
   }
 
+  /// Finds out what an earlier write into the Secret Service did whose outcome is unknown, where it may be the key's
+  /// value: so an item is never of more than two.
+  /// - Returns: why that can't be found out: then nothing may be written there.
+  private func settleBeforeSet(_ request: SetRequest, _ patience: Patience) async -> VaultError? {
+    guard preference != .file, !request.untilLogout, case .secretService(let known?, _) = route(request.id),
+      known.intent != nil
+    else { return nil }
+    do throws(VaultError) {
+      try await settleInTurn(request.id, known, patience)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// `doubt`: why nothing may be written into the Secret Service.
   private func store(
-    _ entry: Entry, _ secret: SharedSecret, _ known: StateRecord?, _ patience: Patience
+    _ entry: Entry, _ secret: SharedSecret, _ known: StateRecord?, _ doubt: VaultError?, _ patience: Patience
   ) async throws(VaultError) -> Entry {
     if entry.untilLogout { return try await setInSession(entry, secret, known, patience) }
     let marked = try await markSessionCopy(entry.id, patience)
@@ -68,9 +85,10 @@ extension Vault {
         case .file: try await setInFile(entry, secret, known, pending: false, patience)
         case .secretService:
           try await orOutcome { () async throws(WriteFailure) in
-            try await setInSecretService(entry, secret, known, patience)
+            if let doubt { throw WriteFailure(doubt) }
+            return try await setInSecretService(entry, secret, known, patience)
           }
-        case .auto: try await setWherePossible(entry, secret, known, patience)
+        case .auto: try await setWherePossible(entry, secret, known, doubt, patience)
         }
     } catch {
       await unmarkSessionCopy(marked, patience)
@@ -204,9 +222,10 @@ extension Vault {
   // MARK: The other stores
 
   private func setWherePossible(
-    _ entry: Entry, _ secret: SharedSecret, _ known: StateRecord?, _ patience: Patience
+    _ entry: Entry, _ secret: SharedSecret, _ known: StateRecord?, _ doubt: VaultError?, _ patience: Patience
   ) async throws(VaultError) -> Entry {
     do throws(WriteFailure) {
+      if let doubt { throw WriteFailure(doubt) }
       return try await setInSecretService(entry, secret, known, patience)
     } catch {
       guard error.error.outcome == .locked || error.error.outcome == .unavailable else { throw error.error }
@@ -228,7 +247,8 @@ extension Vault {
       // The standing stays what it was until the write is acknowledged.
       try await state.keep(
         StateRecord(
-          id: entry.id, version: known?.version ?? 0, standing: known?.standing ?? .absent, intent: entry))
+          id: entry.id, version: known?.version ?? 0, standing: known?.standing ?? .absent,
+          intent: Intent(entry, fingerprint(of: secret, in: entry))))
     } catch {
       throw WriteFailure(error)
     }

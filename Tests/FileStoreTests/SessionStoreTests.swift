@@ -30,6 +30,9 @@ import VaultModel
 
     var folder: String { runtime.path + "/vault" }
     var ring: SessionRing { SessionRing(folder: folder, startedByManager: managed) }
+    var fingerprintRing: SessionRing {
+      SessionRing(.fingerprints, folder: folder, startedByManager: managed)
+    }
 
     func restart(_ meanwhile: () throws -> Void = {}) async throws {
       await store.close()
@@ -128,6 +131,37 @@ import VaultModel
     session.ring.drop()
     try await session.store.unlock()
     #expect(try session.get("App.token") == nil)
+  }
+
+  @Test(
+    "the key of fingerprints is there for the next daemon, in no file, also while it is locked, until logout")
+  @VaultActor func fingerprintKey() async throws {
+    for managed in [false, true] {
+      let session = try Session(managed: managed)
+      defer {
+        session.ring.drop()
+        session.fingerprintRing.drop()
+      }
+      func bytes(_ key: SharedSecret?) -> [UInt8]? {
+        key?.withBytes { bytes in bytes.indices.map { bytes[$0] } }
+      }
+      #expect(session.store.fingerprintKey(making: false) == nil)
+      let key = try #require(bytes(session.store.fingerprintKey(making: true)))
+      #expect(key.count == 32 && Set(key).count > 1)
+      #expect(bytes(session.store.fingerprintKey(making: true)) == key)
+      #expect(!FileManager.default.fileExists(atPath: session.folder), "it needs no file")
+      try await session.set("App.token", "value")
+      #expect(bytes(session.ring.holdsKey ? try session.ring.read() : nil) != key, "it is of no other use")
+      session.store.forget()
+      #expect(bytes(session.store.fingerprintKey(making: false)) == key)
+      try await session.restart()
+      #expect(bytes(session.store.fingerprintKey(making: false)) == key)
+      session.fingerprintRing.drop()
+      #expect(session.store.fingerprintKey(making: false) == nil)
+      #expect(try #require(bytes(session.store.fingerprintKey(making: true))) != key)
+    }
+    let nowhere = SessionStore(runtimeFolder: nil, clock: SettableClock(), startedByManager: false)
+    #expect(nowhere.fingerprintKey(making: true) == nil)
   }
 
   @Test("without its key the file is empty, also under a running daemon, and the next write replaces it")

@@ -43,10 +43,12 @@ import VaultModel
       StateRecord(id: composed, version: 3, standing: .present(bench.entry(composed, version: 3))),
       StateRecord(
         id: decomposed, version: 4, standing: .superseded(old: bench.entry(decomposed, version: 2)),
-        intent: bench.entry(decomposed, version: 4)),
+        intent: Intent(bench.entry(decomposed, version: 4))),
       StateRecord(id: account, version: 5, standing: .superseded(old: nil)),
       StateRecord(id: cleared, version: 9, standing: .removed(at: WallTime(milliseconds: 1_899_000_000_123))),
-      StateRecord(id: begun, version: 0, standing: .absent, intent: bench.entry(begun, version: 10)),
+      StateRecord(
+        id: begun, version: 0, standing: .absent,
+        intent: Intent(bench.entry(begun, version: 10), Fingerprint((0..<24).map { $0 * 10 }))),
       StateRecord(id: over, version: 6, standing: .expired(bench.entry(over, version: 6))),
     ]
     do {
@@ -117,6 +119,44 @@ import VaultModel
     #expect((state.presentCount, state.removalCount, state.highestVersion) == (0, 0, 12))
     try await state.drop(key, version: 3)
     #expect(state.highestVersion == 12)
+  }
+
+  @Test("a state whose tables are of another shape is moved aside, and begins anew")
+  @VaultActor func otherShape() async throws {
+    let bench = try StateBench()
+    let key = try bench.id("App.token")
+    do {
+      let state = bench.open()
+      try await state.keep(StateRecord(id: key, version: 7, standing: .present(bench.entry(key, version: 7))))
+      await state.close()
+    }
+    do {
+      let connection = try Connection(bench.temporary.path + "/state.db", .write, layer: .system)
+      try connection.execute("ALTER TABLE record DROP COLUMN fingerprint")
+    }
+    let state = bench.open()
+    #expect(state.trouble == nil && state.isEmpty)
+    #expect(try #require(state.notice).contains("state.db.damaged-"))
+    try await state.keep(StateRecord(id: key, version: 8, standing: .present(bench.entry(key, version: 8))))
+    #expect(try state.record(key)?.version == 8)
+  }
+
+  @Test("a fingerprint of another size is no record of ours")
+  @VaultActor func oddFingerprint() async throws {
+    let bench = try StateBench()
+    let key = try bench.id("App.token")
+    let intent = Intent(bench.entry(key, version: 7), Fingerprint((0..<24).map { $0 }))
+    do {
+      let state = bench.open()
+      try await state.keep(StateRecord(id: key, version: 0, standing: .absent, intent: intent))
+      await state.close()
+    }
+    do {
+      let connection = try Connection(bench.temporary.path + "/state.db", .write, layer: .system)
+      try connection.execute("UPDATE record SET fingerprint = x'0102'")
+    }
+    let state = bench.open()
+    #expect(throws: VaultError.self) { try state.record(key) }
   }
 
   @Test("a state that was deleted begins anew; one that is damaged is moved aside, and that is said")

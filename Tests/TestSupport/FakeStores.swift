@@ -16,6 +16,10 @@ public final class FakeProvider: ObservedStore {
   public var refused: Set<EntryID> = []
   /// What the next write does although it fails with `trouble`.
   public var writesInSpiteOfTrouble = false
+  /// How far a write over an item comes.
+  public enum Reach: Sendable, CaseIterable { case nothing, secret, all }
+  /// How far writes come before whoever waits for them is killed; `nil` where they are answered.
+  public var cutsOff: Reach?
   /// What happens between a write and its acknowledgement.
   public var afterWrite: (@VaultActor () -> Void)?
   public var calls = 0
@@ -87,6 +91,20 @@ public final class FakeProvider: ObservedStore {
     if refused.contains(entry.id) { throw WriteFailure(refusal) }
     var kept = entry
     (kept.setAt, kept.lastUse) = (nil, nil)
+    if let cutsOff {
+      switch (cutsOff, items[entry.id]) {
+      case (.nothing, _): break
+      case (.secret, var item?):
+        // The item's attributes and its label are those that it had; its date is the provider's to set.
+        item.entry.size = secret.count
+        if item.entry.version == 0 { item.entry.modified = entry.modified }
+        items[entry.id] = Token(entry: item.entry, secret: secret)
+      // A new item is there with all it has.
+      case (.secret, nil), (.all, _): items[entry.id] = Token(entry: kept, secret: secret)
+      }
+      throw WriteFailure(
+        .unavailable(store: .secretService, reason: "no answer in time"), mayTakeEffect: true)
+    }
     if trouble == nil || writesInSpiteOfTrouble { items[entry.id] = Token(entry: kept, secret: secret) }
     if let trouble { throw WriteFailure(trouble, mayTakeEffect: writesInSpiteOfTrouble) }
     afterWrite?()
@@ -258,7 +276,7 @@ public final class FakeState: State {
     if let trouble { throw trouble }
     all[record.id] = record
     noteNow()
-    highestVersion = max(highestVersion, record.version, record.intent?.version ?? 0)
+    highestVersion = max(highestVersion, record.version, record.intent?.entry.version ?? 0)
   }
   public func drop(_ id: EntryID, version: Version) async throws(VaultError) {
     if let trouble { throw trouble }
@@ -321,7 +339,24 @@ public final class FakeSession: SessionKeeper {
   public func unlock() async throws(VaultError) { isUnlocked = true }
 
   /// The login session ends.
-  public func end() { items = [:] }
+  public func end() { (items, key) = ([:], nil) }
+
+  private var key: SharedSecret?
+  /// Whether there is a place for a key.
+  public var keepsKey = true
+  /// The key is lost, as by a restart of the machine.
+  public func loseKey() { key = nil }
+
+  public func fingerprintKey(making: Bool) -> SharedSecret? {
+    guard keepsKey else { return nil }
+    if key == nil, making, var bytes = try? SecretBytes(zeros: 32) {
+      bytes.withMutableBytes { bytes in
+        for index in bytes.indices { bytes[index] = .random(in: .min ... .max) }
+      }
+      key = SharedSecret(bytes)
+    }
+    return key
+  }
 
   public func lookUp(_ id: EntryID) -> LookUp {
     if let closed { return .failed(closed) }

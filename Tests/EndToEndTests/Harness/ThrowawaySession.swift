@@ -1,6 +1,7 @@
 // A home, a runtime folder and, on request, a session bus with a real gnome-keyring: all a test's own, all gone with
 // the test. Nothing in here is this machine's user's.
 
+import CSpawn
 import Foundation
 import Glibc
 
@@ -64,6 +65,12 @@ final class ThrowawaySession {
     // A daemon that the command started itself belongs to nobody else.
     for pid in autostarted() { Glibc.kill(pid, SIGKILL) }
     for path in [folder, runtime] { try? FileManager.default.removeItem(atPath: path) }
+    endLogin()
+  }
+
+  /// Takes the keys of the login session out of the user's keyring, where daemons that no systemd started keep them, as a restart of the machine does.
+  func endLogin() {
+    for purpose in ["", ":fingerprints"] { unsafe ckeys_drop("vaultd:\(runtime)/vault\(purpose)") }
   }
 
   /// The processes of daemons that `vault` started in this session.
