@@ -115,8 +115,11 @@ final class RawConnection {
     let buffered = connections.indices.filter { connections[$0].received.contains(0) }
     if !buffered.isEmpty { return buffered }
     var events = connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
-    let left = (end - ContinuousClock.now) / .milliseconds(1)
-    unsafe poll(&events, nfds_t(events.count), Int32(max(0, min(left, 1_000)).rounded(.up)))
+    var ready: Int32 = 0
+    repeat {
+      let left = (end - ContinuousClock.now) / .milliseconds(1)
+      ready = unsafe poll(&events, nfds_t(events.count), Int32(max(0, min(left, 60_000)).rounded(.up)))
+    } while ready <= 0 && ContinuousClock.now < end
     return events.indices.filter { events[$0].revents != 0 }
   }
 
