@@ -22,10 +22,6 @@ struct History {
 
   private var changes: [Change]
 
-  /// Whether what it holds is beyond doubt: since the last acknowledged change no other was cut off.
-  var isCertain: Bool { changes.count == 1 && !isDoubtful }
-  private var isDoubtful = false
-
   /// A key that holds this.
   init(_ value: Value = .nothing) {
     changes = [Change(value: value, began: 0, acknowledged: 0)]
@@ -40,7 +36,6 @@ struct History {
   mutating func acknowledge(_ began: Int, at time: Int) {
     changes.removeAll { ($0.acknowledged ?? $0.failed ?? .max) < began }
     if let index = changes.firstIndex(where: { $0.began == began }) { changes[index].acknowledged = time }
-    if changes.count == 1 { isDoubtful = false }
   }
 
   /// The change that began then ended without a word about whether it took effect.
@@ -60,7 +55,6 @@ struct History {
   ///   - time: when.
   ///   - late: whether what was not acknowledged may still come.
   mutating func settle(_ value: Value, at time: Int, late: Bool) {
-    if changes.count > 1 { isDoubtful = true }
     let open = late ? changes.filter { $0.acknowledged == nil && $0.value != value } : []
     changes = [Change(value: value, began: time, acknowledged: time)] + open
   }

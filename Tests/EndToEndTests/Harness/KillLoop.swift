@@ -155,9 +155,7 @@ struct KillLoop {
         let found = try eventually { () throws -> History.Value? in
           let answer = try connection.call("org.vaultd.Vault.Get", ["key": name(key)])
           if answer.error == "org.vaultd.Vault.NotFound" { return .nothing }
-          if answer.error == nil {
-            return try Fields.read(answer, isWhole: !loop.isUncertain || histories[key].isCertain, comment)
-          }
+          if answer.error == nil { return try Fields.read(answer, comment) }
           guard loop.isUncertain else { throw HarnessFailure("\(comment): \(answer.object)") }
           return nil
         }
@@ -177,20 +175,18 @@ struct KillLoop {
     func parameters(_ key: String) -> [String: Any] {
       [
         "key": key, "secret": "\(number):" + String(repeating: "x", count: size), "label": "set \(number)",
-        "expires": 4_000_000_000 + number,
+        "expires": 4_000_000_000 + number, "idle": 1_000_000 + number,
       ]
     }
 
-    /// `isWhole`: no set was cut off by whose outcome a store that lives on may be in doubt between two labels.
-    static func read(_ answer: Answer, isWhole: Bool, _ comment: String) throws -> History.Value {
+    static func read(_ answer: Answer, _ comment: String) throws -> History.Value {
       let entry = answer.parameters["entry"] as? [String: Any] ?? [:]
       let secret = answer.parameters["secret"] as? String ?? ""
       let number = try #require(
         secret.split(separator: ":").first.flatMap { Int($0) }, "\(comment): \(secret)")
-      if isWhole {
-        #expect(entry["label"] as? String == "set \(number)", "\(comment)")
-        #expect(entry["expires"] as? Int == 4_000_000_000 + number, "\(comment)")
-      }
+      #expect(entry["label"] as? String == "set \(number)", "\(comment)")
+      #expect(entry["expires"] as? Int == 4_000_000_000 + number, "\(comment)")
+      #expect(entry["idle"] as? Int == 1_000_000 + number, "\(comment)")
       #expect(entry["size"] as? Int == secret.utf8.count, "\(comment)")
       return .token(number)
     }
