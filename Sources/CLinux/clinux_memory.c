@@ -13,6 +13,9 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24
+#endif
 
 void *clinux_secret_map(size_t size, bool lock, bool whole_at_once, bool *guarded) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -30,6 +33,11 @@ void *clinux_secret_map(size_t size, bool lock, bool whole_at_once, bool *guarde
   if (whole_at_once) (void)madvise(bytes, size, MADV_POPULATE_WRITE);
   *guarded = locked && undumped && unforked;
   return bytes;
+}
+
+void clinux_secret_give_back(void *bytes, size_t size) {
+  // The mapping stays as it is: what is touched again is a new page, locked like the others.
+  (void)madvise(bytes, size, MADV_DONTNEED_LOCKED);
 }
 
 void clinux_secret_unmap(void *bytes, size_t size) {

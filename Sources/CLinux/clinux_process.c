@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -120,18 +121,30 @@ static int drop_unwritten(struct dl_phdr_info *object, size_t size, void *unused
   (void)size;
   (void)unused;
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-  for (int i = 0; i < object->dlpi_phnum; i++) {
+  // Read before anything is dropped: the list of parts lies in one of them, and looking into it again would bring
+  // that page and the kernel's 15 beside it back, for every library.
+  struct {
+    uintptr_t start, end;
+  } parts[16];
+  int count = 0;
+  for (int i = 0; i < object->dlpi_phnum && count < 16; i++) {
     const ElfW(Phdr) *part = &object->dlpi_phdr[i];
     // Only what is never written: what was written to a private mapping would be lost.
     if (part->p_type != PT_LOAD || (part->p_flags & PF_W)) continue;
-    uintptr_t start = (object->dlpi_addr + part->p_vaddr) & ~(page - 1);
-    uintptr_t end = (object->dlpi_addr + part->p_vaddr + part->p_filesz) & ~(page - 1);
-    if (end > start) madvise((void *)start, end - start, MADV_DONTNEED);
+    parts[count].start = (object->dlpi_addr + part->p_vaddr) & ~(page - 1);
+    parts[count].end = (object->dlpi_addr + part->p_vaddr + part->p_filesz) & ~(page - 1);
+    count++;
+  }
+  for (int i = 0; i < count; i++) {
+    if (parts[i].end > parts[i].start) madvise((void *)parts[i].start, parts[i].end - parts[i].start, MADV_DONTNEED);
   }
   return 0;
 }
 
-void clinux_drop_code(void) { dl_iterate_phdr(drop_unwritten, NULL); }
+void clinux_give_back_memory(void) {
+  malloc_trim(0);
+  dl_iterate_phdr(drop_unwritten, NULL);
+}
 
 const char *clinux_error_text(int error) {
   const char *text = strerrordesc_np(error);

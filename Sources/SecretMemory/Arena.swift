@@ -99,19 +99,33 @@ import CLinux
     }
   }
 
+  /// Gives the memory of blocks in which nothing is held back to the kernel.
+  mutating func giveBackUnused() {
+    guard let base = unsafe base else { return }
+    for index in blocks.indices where blocks[index].carved > 0 && blocks[index].live == 0 {
+      reset(index)
+      unsafe clinux_secret_give_back(base + index << Self.blockShift, 1 << Self.blockShift)
+    }
+  }
+
   /// A block with a cell of this size left; `nil` where every block is in use for others.
   private mutating func blockWithRoom(_ shift: Int) -> Int? {
     if let index = blocksWithRoom[shift - Self.smallestShift].last { return index }
     guard let index = blocks.firstIndex(where: { $0.live == 0 }) else { return nil }
+    reset(index)
+    blocks[index].shift = shift
+    blocks[index].isListed = true
+    blocksWithRoom[shift - Self.smallestShift].append(index)
+    return index
+  }
+
+  /// Makes a block in which nothing is held one that never had cells.
+  private mutating func reset(_ index: Int) {
     let old = blocks[index]
     if old.isListed { blocksWithRoom[old.shift - Self.smallestShift].removeAll { $0 == index } }
     // Its free cells are wiped but for the addresses that chained them.
     if let base = unsafe base { unsafe clinux_wipe(base + index << Self.blockShift, old.carved << old.shift) }
     blocks[index] = Block()
-    blocks[index].shift = shift
-    blocks[index].isListed = true
-    blocksWithRoom[shift - Self.smallestShift].append(index)
-    return index
   }
 
   private mutating func unlistIfFull(_ index: Int) {

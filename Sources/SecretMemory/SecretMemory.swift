@@ -20,4 +20,7 @@ public enum SecretMemory {
   /// False once the kernel refused to keep some secret out of swap (RLIMIT_MEMLOCK), out of core dumps or out
   /// of forked children.
   public static var isLocked: Bool { arena.withLock { $0.isGuarded } }
+
+  /// Gives memory in which nothing is held back to the system. What is taken next costs a page fault more.
+  public static func giveBackUnused() { arena.withLock { $0.giveBackUnused() } }
 }

@@ -4,6 +4,7 @@
 
 import CLinux
 import Glibc
+import SecretMemory
 import VaultCore
 import VaultModel
 
@@ -166,7 +167,7 @@ public final class Daemon {
       .info, "vaultd \(productVersion) serves \(listener.path), store \(settings.store.flag)")
     manager.notify("READY=1", "STATUS=Serving \(listener.path)")
     loop.alarms.set(clock.boot.advanced(by: Limits.startCodeMilliseconds)) { [unowned self] in
-      clinux_drop_code()
+      giveBackMemory()
       restWhenQuiet()
     }
     noteConnections()
@@ -235,15 +236,20 @@ public final class Daemon {
     }
   }
 
-  /// Gives back the memory of code once no request came for a while, and then waits for the next one without an
+  /// Gives back memory once no request came for a while, and then waits for the next one without an
   /// alarm: nothing of the loop wakes an idle daemon up.
   private func restWhenQuiet() {
     let seen = server.requests
     loop.alarms.set(clock.boot.advanced(by: Limits.quietMilliseconds)) { [unowned self] in
       if server.requests != seen { return restWhenQuiet() }
-      clinux_drop_code()
+      giveBackMemory()
       server.onNextRequest = { [unowned self] in restWhenQuiet() }
     }
+  }
+
+  private func giveBackMemory() {
+    SecretMemory.giveBackUnused()
+    clinux_give_back_memory()
   }
 
   // MARK: The end

@@ -75,11 +75,11 @@ public enum Limits {
   /// Milliseconds that the vault file may take to open before the daemon serves without it: within what the command
   /// waits for a daemon that it started.
   public static let startMilliseconds: Int64 = 3_000
-  /// Milliseconds after the start until the memory of code is given back: most of it was for starting.
+  /// Milliseconds after the start until memory is given back: most of the code that is there by then was for starting.
   public static let startCodeMilliseconds: Int64 = 1_000
-  /// Milliseconds without a request until the memory of code is given back again. The next request then takes some tenths
-  /// of a millisecond more, which nobody notices who asks that seldom.
-  public static let quietMilliseconds: Int64 = 10_000
+  /// Milliseconds without a request until memory is given back again: that of code, and what is free. The next request
+  /// then takes a quarter of a millisecond more, which nobody notices who asks that seldom.
+  public static let quietMilliseconds: Int64 = 2_000
   /// Milliseconds that the stores may take to end what they have open.
   public static let closeMilliseconds: Int64 = 3_000
   /// Milliseconds for which a daemon that starts waits for one that is about to end: within what the command waits.

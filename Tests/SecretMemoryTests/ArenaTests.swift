@@ -66,6 +66,38 @@ import Testing
     }
   }
 
+  @Test(
+    "blocks in which nothing is held go back to the kernel; what is held stays, and what is taken again is locked"
+  )
+  func giveBackUnused() throws {
+    var arena = Arena()
+    let held = try arena.cell(100)
+    held.fill(with: 0x5A)
+    let beside = try arena.cell(100)
+    let passing = try [32, 4_096, 65_536, 65_536, 2_000].map { try arena.cell($0) }
+    for cell in passing { cell.fill(with: 0xA5) }
+    #expect(passing.allSatisfy { $0.isResident })
+    for cell in passing + [beside] { arena.giveBack(cell) }
+    arena.giveBackUnused()
+    #expect(passing.allSatisfy { !$0.isResident })
+    #expect(held.isResident && held.holds(0x5A))
+    for _ in 0..<2 {
+      let again = try [65_536, 32, 4_096, 2_000, 100].map { try arena.cell($0) }
+      #expect(again.allSatisfy { $0.isZero() && $0.address != held.address })
+      for cell in again { cell.fill(with: 0xFF) }
+      let mappings = try Mapping.all()
+      for cell in again {
+        let flags = mappings.first { $0.range.contains(cell.address) }?.flags ?? []
+        #expect(flags.isSuperset(of: ["dd", "wf"]) && flags.contains("lo") == arena.isGuarded)
+      }
+      for cell in again { arena.giveBack(cell) }
+      arena.giveBackUnused()
+      arena.giveBackUnused()
+    }
+    #expect(held.holds(0x5A))
+    arena.giveBack(held)
+  }
+
   @Test("a request beyond any memory, or below nothing, throws", arguments: [-1, Int.min, 1 << 48, Int.max])
   func absurd(count: Int) {
     var arena = Arena()

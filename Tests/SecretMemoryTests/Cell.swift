@@ -23,6 +23,19 @@ import Foundation
     return first == 0 && pairs == 0
   }
 
+  /// Whether every byte is this one.
+  func holds(_ byte: UInt8) -> Bool {
+    unsafe UnsafeRawBufferPointer(start: start, count: capacity).allSatisfy { $0 == byte }
+  }
+
+  /// Whether the kernel has memory for its first byte.
+  var isResident: Bool {
+    var page: UInt8 = 0
+    let code = unsafe mincore(start - Int(address % 4_096), 4_096, &page)
+    precondition(code == 0, "mincore: \(errno)")
+    return page & 1 != 0
+  }
+
   /// Its first bytes as an address.
   var link: UInt { unsafe start.load(as: UInt.self) }
 }

@@ -11,6 +11,10 @@
 /// memory that is filled at once. Returns NULL where there is no memory. Give it back with clinux_secret_unmap.
 void *clinux_secret_map(size_t size, bool lock, bool whole_at_once, bool *guarded);
 
+/// Gives back the memory of whole pages of such a mapping, which stays: they read as zeros from then on. Wipe them first.
+/// Before Linux 5.18 locked pages are kept.
+void clinux_secret_give_back(void *bytes, size_t size);
+
 /// Gives back what clinux_secret_map returned for the same `size`. Wipe it first.
 void clinux_secret_unmap(void *bytes, size_t size);
 

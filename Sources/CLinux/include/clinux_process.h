@@ -59,9 +59,9 @@ enum clinux_output clinux_output_kind(int descriptor);
 /// -EAGAIN where that would block. Leaves the descriptor's flags alone.
 ptrdiff_t clinux_write_without_blocking(int descriptor, enum clinux_output kind, const void *bytes, size_t count);
 
-/// Gives back the memory of code and constants, of this program and of its libraries. What is needed again is read
-/// again, from the page cache.
-void clinux_drop_code(void);
+/// Gives back the memory of code and constants, of this program and of its libraries, and what is free in the heaps of
+/// all threads. What is needed again is read again, from the page cache.
+void clinux_give_back_memory(void);
 
 /// What an error number means, in English; never NULL.
 const char *clinux_error_text(int error);
