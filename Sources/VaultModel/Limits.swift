@@ -78,7 +78,7 @@ public enum Limits {
   /// Milliseconds after the start until memory is given back: most of the code that is there by then was for starting.
   public static let startCodeMilliseconds: Int64 = 1_000
   /// Milliseconds without a request until memory is given back again: that of code, and what is free. The next request
-  /// then takes a quarter of a millisecond more, which nobody notices who asks that seldom.
+  /// then takes some tenths of a millisecond more, which nobody notices who asks that seldom.
   public static let quietMilliseconds: Int64 = 2_000
   /// Milliseconds that the stores may take to end what they have open.
   public static let closeMilliseconds: Int64 = 3_000
