@@ -7,17 +7,17 @@ import Measuring
 enum Part: String, CaseIterable {
   case command, reading, writing, entries, connections, keyring, memory, growth
 
-  /// What it measures, and how long it takes where nothing else runs, in seconds: whole and quick.
-  var about: (what: String, whole: Int, quick: Int) {
+  /// What it measures, and about how many seconds it takes.
+  var about: (what: String, seconds: Int) {
     switch self {
-    case .command: ("vault get from start to end, beside secret-tool and a C client", 30, 10)
-    case .reading: ("Get, one client and 50, beside an echo server and Redis", 90, 25)
-    case .writing: ("Set, one client and 50, beside append with fdatasync and Redis", 60, 15)
-    case .entries: ("a file of 100,000 entries beside one of 100", 180, 40)
-    case .connections: ("1,000 connections, idle and busy", 100, 25)
-    case .keyring: ("Get through the Secret Service, beside libsecret's own look-up", 60, 15)
-    case .memory: ("memory, idle and after an hour's requests", 180, 80)
-    case .growth: ("Get and Set from 10 to 100,000 entries, beside gnome-keyring, and the plot", 150, 40)
+    case .command: ("vault get from start to end, beside secret-tool and a C client", 30)
+    case .reading: ("Get, one client and 50, beside an echo server and Redis", 90)
+    case .writing: ("Set, one client and 50, beside append with fdatasync and Redis", 70)
+    case .entries: ("a file of 100,000 entries beside one of 100", 240)
+    case .connections: ("1,000 connections, idle and busy", 90)
+    case .keyring: ("Get through the Secret Service, beside libsecret's own look-up", 50)
+    case .memory: ("memory, idle and after an hour's requests", 300)
+    case .growth: ("Get and Set from 10 to 100,000 entries, beside gnome-keyring, and the plot", 240)
     }
   }
 }
@@ -34,14 +34,15 @@ struct Invocation {
   static var usage: String {
     let parts = Part.allCases.map { part in
       let (name, about) = (part.rawValue, part.about)
-      return "  \(name.padding(toLength: 12, withPad: " ", startingAt: 0)) \(about.what) (\(about.whole) s)"
+      return "  \(name.padding(toLength: 12, withPad: " ", startingAt: 0)) \(about.what) (\(about.seconds) s)"
     }
     return """
       Benchmarks [--only PART[,PART…]] [--quick] [--markdown] [--plot FILE]
           [--vault PROGRAM] [--vaultd PROGRAM] [--peers FOLDER] [--folder FOLDER]
         Measures the vault against secret-tool, libsecret, a C echo server, Redis, and append with fdatasync.
         Everything is started for the run and ended with it; files lie in a new folder under --folder (/var/tmp).
-        --quick: a tenth of the entries and a third of the time. --plot: where the growth curves are drawn.
+        --quick: a tenth of the entries and a third of the time, together 4 minutes.
+        --plot: where the growth curves are drawn.
       Parts:
       \(parts.joined(separator: "\n"))
       """

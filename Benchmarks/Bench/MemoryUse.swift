@@ -5,7 +5,7 @@ import Foundation
 import Measuring
 
 /// Measures daemons of their own, on the file and on the Secret Service.
-func memory(in workshop: Workshop) throws -> [Row] {
+func memory(in workshop: Workshop, report: ([Row]) -> Void) throws {
   let scale = workshop.settings.scale
   let session = try SecretServiceSession(items: 100, in: workshop)
   let service = try Daemon("service", store: "auto", session: session, in: workshop)
@@ -14,26 +14,25 @@ func memory(in workshop: Workshop) throws -> [Row] {
   let file = try Daemon("file", in: workshop)
   try file.fill(0..<100)
   comeToRest()
-  var rows = [
+  report([
     size("idle, one token in the Secret Service", try service.memory(), must: .atMost(12), aim: .atMost(6)),
     size("idle, 100 entries in the file", try file.memory()),
-  ]
+  ])
 
   let before = (service: try service.memory().resident, file: try file.memory().resident)
   let gets = Requests.gets(of: 100).repeated(1_000)
   for daemon in [service, file] { _ = try Load(daemon.peer, gets, connections: 50, seconds: 0, in: workshop) }
   comeToRest()
-  rows += [
+  report([
     size("after 100,000 Gets, Secret Service", try service.memory(), besides: before.service),
     size("after 100,000 Gets, file", try file.memory(), besides: before.file),
-    try hour(of: file, scale.hour, "file", in: workshop),
-    try hour(of: service, scale.hour / 10, "Secret Service", in: workshop),
-  ]
+  ])
+  report([try hour(of: file, scale.hour, "file", in: workshop)])
+  report([try hour(of: service, scale.hour / 10, "Secret Service", in: workshop)])
 
   try file.fill(100..<scale.manyEntries)
   comeToRest()
-  rows.append(size("idle, \(grouped(scale.manyEntries)) entries in the file", try file.memory()))
-  return rows
+  report([size("idle, \(grouped(scale.manyEntries)) entries in the file", try file.memory())])
 }
 
 /// Sends an hour's requests over 50 connections that are made anew for each twentieth of them.

@@ -66,10 +66,10 @@ final class Run {
     case .writing:
       try promise(.oneWriter)
       try promise(.manyWriters)
-    case .entries: report.rows += try manyEntries(few: try few(), in: workshop)
+    case .entries: try manyEntries(few: try few(), in: workshop) { report.rows += $0 }
     case .connections: report.rows += try connections(few: try few(), in: workshop)
     case .keyring: report.rows += try keyring(in: workshop)
-    case .memory: report.rows += try memory(in: workshop)
+    case .memory: try memory(in: workshop) { report.rows += $0 }
     case .growth:
       let curves = try growth(in: workshop)
       report.curves = curves

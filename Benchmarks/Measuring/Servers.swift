@@ -44,7 +44,11 @@ package final class Daemon {
   }
 
   private static func flags(_ folder: String, _ socket: String, _ store: String) -> [String] {
-    ["--socket", socket, "--store", store, "--data-dir", "\(folder)/data", "--log-level", "error"]
+    // What takes longer than a request may is measured all the same.
+    [
+      "--socket", socket, "--store", store, "--data-dir", "\(folder)/data", "--log-level", "error",
+      "--timeout", "120",
+    ]
   }
 
   /// Ends the daemon, measures how long another one on the same data takes to answer, in seconds, and starts it
