@@ -16,7 +16,7 @@ enum Part: String, CaseIterable {
     case .entries: ("a file of 100,000 entries beside one of 100", 240)
     case .connections: ("1,000 connections, idle and busy", 90)
     case .keyring: ("Get through the Secret Service, beside libsecret's own look-up", 50)
-    case .memory: ("memory, idle and after an hour's requests", 300)
+    case .memory: ("memory, idle and after an hour's requests", 280)
     case .growth: ("Get and Set from 10 to 100,000 entries, beside gnome-keyring, and the plot", 240)
     }
   }

@@ -63,4 +63,4 @@ private func size(
 }
 
 /// Waits until a daemon that is asked nothing has given back what it needs for answering only (Limits.quietMilliseconds).
-private func comeToRest() { sleep(12) }
+private func comeToRest() { sleep(5) }
