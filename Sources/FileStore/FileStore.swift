@@ -35,7 +35,9 @@ public final class FileStore: VaultFile {
   let slowly = WorkThread<Void>(name: "scrypt") {}
   /// For passphrases and credentials that are tried.
   let slowTurn = Turn()
-  var condition: Condition
+  var condition: Condition {
+    didSet { records.forgetAll() }
+  }
   /// Whether the folder could not be had, and is tried again.
   var lacksFolder: Bool
   /// Counts locks: an unlock that was begun before one is void.
@@ -43,6 +45,8 @@ public final class FileStore: VaultFile {
   /// The number of the last slot that was begun.
   var lastSlot: Int64 = 0
   private var highestBeforeLock: Version = 0
+  /// What was read before, for as long as the file is unlocked.
+  private var records = RecordCache()
 
   /// The file in `folder`; what is wrong with it is its status. It is locked until `unlock`.
   /// - Parameters:
@@ -157,6 +161,8 @@ public final class FileStore: VaultFile {
     condition = .locked(file)
   }
 
+  public func rest() { records.forgetAll() }
+
   /// The file with its keys, or why it cannot be used.
   func unlocked() throws(VaultError) -> (file: OpenedFile, keys: VaultKeys, ledger: Ledger) {
     tryFolderAgain()
@@ -184,14 +190,30 @@ public final class FileStore: VaultFile {
 
   private func token(of id: EntryID) throws(VaultError) -> Token? {
     let (_, keys, _) = try unlocked()
+    if let kept = records[id] {
+      let token = kept.withParts { form, secret in self.token(kept.name, form, secret, of: id, keys) }
+      // Where it is another's, whose id has the same hash, the file is asked.
+      if let token { return token }
+    }
     let record = try place.judge { () throws(CryptoError) in try keys.id(of: id) }
     return try row(record, "the record of \(id)") { name, entry, secret in
-      guard let entry = keys.openEntry(entry, name, of: id),
-        let secret = try? keys.open(secret, .secret, of: name),
-        secret.count == (entry.isPurged ? 0 : entry.size)
-      else { return nil }
-      return Token(entry: entry, secret: SharedSecret(secret))
+      guard let form = try? keys.open(entry, .entry, of: name) else { return nil }
+      return form.withBytes { form in
+        guard let token = token(name, form, secret, of: id, keys) else { return nil }
+        records.keep(name, of: id, entry: form, secret: secret)
+        return token
+      }
     }
+  }
+
+  /// The token that a record of the file holds; `nil` where it is not what was sealed for `id`.
+  private func token(
+    _ name: RecordName, _ form: Span<UInt8>, _ secret: Span<UInt8>, of id: EntryID, _ keys: VaultKeys
+  ) -> Token? {
+    guard let entry = keys.entry(form, name, of: id), let secret = try? keys.open(secret, .secret, of: name),
+      secret.count == (entry.isPurged ? 0 : entry.size)
+    else { return nil }
+    return Token(entry: entry, secret: SharedSecret(secret))
   }
 
   public func list(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry] {
@@ -325,7 +347,7 @@ public final class FileStore: VaultFile {
       placement.removesSecret = entry.isPurged
       return (file, placement)
     }
-    try await commit(.place(placement), file)
+    try await commit(placement, of: entry.id, file)
     // In a file that is damaged below its records SQLite may write what it cannot read.
     if case .unlocked(_, _, let ledger) = condition, ledger.wasDamaged {
       do throws(VaultError) { _ = try token(of: entry.id) } catch {
@@ -339,7 +361,7 @@ public final class FileStore: VaultFile {
   ) async throws(WriteFailure) -> Bool {
     let found = try orFail { () throws(VaultError) -> Removal? in try removal(of: id, version) }
     guard let (file, placement, wasThere) = found else { return false }
-    try await commit(.place(placement), file)
+    try await commit(placement, of: id, file)
     return wasThere
   }
 
@@ -380,8 +402,14 @@ public final class FileStore: VaultFile {
     }
   }
 
-  private func commit(_ change: RecordChange, _ file: OpenedFile) async throws(WriteFailure) {
-    guard let failure = await file.commits.commit(change) else { return }
+  private func commit(
+    _ placement: Placement, of id: EntryID, _ file: OpenedFile
+  ) async throws(WriteFailure) {
+    // Until it is acknowledged a reader may get either value; from then on only what the file has counts.
+    records.forget(id)
+    let failure = await file.commits.commit(.place(placement))
+    records.forget(id)
+    guard let failure else { return }
     throw WriteFailure(failure.outcome(in: place), mayTakeEffect: failure.mayHaveCommitted)
   }
 

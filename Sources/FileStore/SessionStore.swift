@@ -122,6 +122,10 @@ public final class SessionStore: SessionKeeper {
     if case .kept(let file) = condition { file.forget() }
   }
 
+  public func rest() {
+    if case .kept(let file) = condition { file.rest() }
+  }
+
   public func unlock() async throws(VaultError) {
     try await turn.take { () async throws(VaultError) in try await openNow() }
   }

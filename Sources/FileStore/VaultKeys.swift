@@ -103,12 +103,16 @@ final class VaultKeys: Sendable {
     }
   }
 
-  /// Opens and reads an entry; `nil` where it fails authentication, is none, or is not that of `id` where that
-  /// is known.
-  func openEntry(_ sealed: Span<UInt8>, _ record: RecordName, of id: EntryID? = nil) -> Entry? {
-    guard let plain = try? open(sealed, .entry, of: record),
-      let entry = plain.withBytes({ try? EntryForm.entry($0, in: store, of: id) }),
-      entry.version == record.standing.version, entry.pending == record.standing.marks.contains(.pending)
+  /// Opens and reads an entry; `nil` where it fails authentication or is none.
+  func openEntry(_ sealed: Span<UInt8>, _ record: RecordName) -> Entry? {
+    guard let plain = try? open(sealed, .entry, of: record) else { return nil }
+    return plain.withBytes { entry($0, record) }
+  }
+
+  /// Reads an entry that was opened; `nil` where it is none, or is not that of `id` where that is known.
+  func entry(_ form: Span<UInt8>, _ record: RecordName, of id: EntryID? = nil) -> Entry? {
+    guard let entry = try? EntryForm.entry(form, in: store, of: id), entry.version == record.standing.version,
+      entry.pending == record.standing.marks.contains(.pending)
     else { return nil }
     return entry
   }

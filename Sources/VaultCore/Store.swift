@@ -100,6 +100,9 @@ public protocol OwnStore: Store {
   /// Replaces what is kept beside the secret of an entry, where the store still has that very version: the last use,
   /// or, where `entry.isPurged`, also the secret by none. `lookUp` finds a purged entry with an empty secret.
   func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure)
+
+  /// Nobody asks at present: gives back memory that only makes it faster.
+  func rest()
 }
 
 /// What lives as long as the login session: in the runtime folder, its key in the kernel's keyring. It makes itself

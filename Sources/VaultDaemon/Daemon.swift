@@ -242,6 +242,7 @@ public final class Daemon {
     let seen = server.requests
     loop.alarms.set(clock.boot.advanced(by: Limits.quietMilliseconds)) { [unowned self] in
       if server.requests != seen { return restWhenQuiet() }
+      service.vault.rest()
       giveBackMemory()
       server.onNextRequest = { [unowned self] in restWhenQuiet() }
     }

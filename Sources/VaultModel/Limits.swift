@@ -134,6 +134,11 @@ public enum Limits {
   public static let cacheMilliseconds: Int64 = 1_000
   /// Bytes of such values: a thousand tokens and more, or a few of the largest; with more the cache begins anew.
   public static let cacheBytes = 4_194_304
+  /// Bytes that records of the vault file may take in memory, sealed, so that the file need not be asked again: 100,000
+  /// tokens of the usual kind. Dropped whole where one more does not fit, and when nobody asks for a while.
+  public static let keptBytes = 33_554_432
+  /// Bytes of a record up to which it is kept: what is longer is long to send as well.
+  public static let keptRecordBytes = 4_096
   /// Events that a watcher has not taken: what a logout of a large namespace makes fits. With more it is told `lost`.
   public static let watchEvents = 1_024
 

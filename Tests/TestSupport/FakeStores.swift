@@ -212,6 +212,8 @@ public final class FakeFile: VaultFile {
     isUnlocked = true
   }
 
+  public func rest() {}
+
   public func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure) {
     if let error = closed ?? trouble { throw WriteFailure(error) }
     guard let token = items[entry.id], token.entry.version == entry.version else { return }
@@ -373,6 +375,8 @@ public final class FakeSession: SessionKeeper {
     items[entry.id] = Token(entry: entry, secret: secret)
     highestVersion = max(highestVersion, entry.version)
   }
+  public func rest() {}
+
   public func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure) {
     if let closed { throw WriteFailure(closed) }
     guard let token = items[entry.id], token.entry.version == entry.version else { return }

@@ -53,6 +53,8 @@ final class SlowFile: VaultFile {
   }
   func forget() { inner.forget() }
   func initialise(_ key: SlotKey) async throws(VaultError) { try await inner.initialise(key) }
+  func rest() {}
+
   func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure) {
     try await inner.update(entry, patience)
   }

@@ -1,0 +1,68 @@
+// Records that were read from the file before: the entry as bytes, the secret sealed as the file has it. A look-up that
+// finds its record here asks no database, and opens the secret as if it had. `FileStore` drops a record before each
+// change of it and after, and all of them when the file is locked or nobody has asked for a while. Holds no plain
+// secret and no key, and judges nothing.
+
+import VaultModel
+
+/// What was read of a file, as far as `Limits.keptBytes` reach.
+struct RecordCache {
+  /// A record that authenticated when it was read.
+  struct Record {
+    /// What of it is in the clear.
+    let name: RecordName
+    private let bytes: [UInt8]
+    private let entrySize: Int
+
+    fileprivate init(_ name: RecordName, entry: Span<UInt8>, secret: Span<UInt8>) {
+      self.name = name
+      entrySize = entry.count
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(entry.count + secret.count)
+      for index in entry.indices { bytes.append(entry[index]) }
+      for index in secret.indices { bytes.append(secret[index]) }
+      self.bytes = bytes
+    }
+
+    /// Reads the entry, as `EntryForm` writes it, and the sealed secret.
+    func withParts<Result>(_ body: (_ entry: Span<UInt8>, _ secret: Span<UInt8>) -> Result) -> Result {
+      let bytes = bytes.span
+      return body(bytes.extracting(first: entrySize), bytes.extracting(droppingFirst: entrySize))
+    }
+
+    /// What it takes of the memory that records may take.
+    fileprivate var size: Int { Self.overhead + bytes.count }
+
+    // Two places in a dictionary that is half full, and an array's header.
+    private static let overhead = 160
+  }
+
+  // By the hash of the id: who asks compares what is found with the id, and no name is kept twice.
+  private var records: [Int: Record] = [:]
+  private var size = 0
+
+  /// The record that may be that of `id`: another id may have the same hash.
+  subscript(id: EntryID) -> Record? { records[id.hashValue] }
+
+  /// Keeps a record, if it is one of those that are worth it.
+  mutating func keep(_ name: RecordName, of id: EntryID, entry: Span<UInt8>, secret: Span<UInt8>) {
+    guard entry.count + secret.count <= Limits.keptRecordBytes else { return }
+    forget(id)
+    let record = Record(name, entry: entry, secret: secret)
+    if size + record.size > Limits.keptBytes { forgetAll() }
+    size += record.size
+    records[id.hashValue] = record
+  }
+
+  /// The record of an id is about to change, or has.
+  mutating func forget(_ id: EntryID) {
+    guard let gone = records.removeValue(forKey: id.hashValue) else { return }
+    size -= gone.size
+  }
+
+  /// Nothing that was read counts any more, or its memory is wanted.
+  mutating func forgetAll() {
+    records = [:]
+    size = 0
+  }
+}
