@@ -1,5 +1,5 @@
-// RapidJSON's in-situ reader, iterative (its stack is bounded by the depth limit), behind the C interface in
-// cjson.h. RapidJSON 1.1 leaves three things to us: it expects a NUL behind the text and may look past it
+// RapidJSON's in-situ reader behind the C interface in cjson.h. It calls itself for what is inside: the tape ends the
+// reading at the depth limit, so the stack is bounded. RapidJSON 1.1 leaves three things to us: it expects a NUL behind the text and may look past it
 // (BoundedStream), it takes `\udc00`, a second half without a first (holdsSurrogate), and its conversion of
 // numbers to doubles overflows an int for exponents near -2^31 (we take numbers as text).
 #include "cjson.h"
@@ -133,8 +133,8 @@ void cjson_free(cjson_reader *reader) {
 }
 
 cjson_outcome cjson_read(cjson_reader *reader, uint8_t *text, size_t size, uint32_t depth, uint32_t limit) {
-  constexpr unsigned flags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
-                             rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
+  constexpr unsigned flags = rapidjson::kParseInsituFlag | rapidjson::kParseValidateEncodingFlag |
+                             rapidjson::kParseNumbersAsStringsFlag;
   Tape &tape = reader->tape;
   char *begin = reinterpret_cast<char *>(text);
   tape.count = 0;

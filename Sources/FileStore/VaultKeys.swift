@@ -21,6 +21,8 @@ final class VaultKeys: Sendable {
   private let set: AuthenticationKey
   private let entries: SealingKey
   private let secrets: SealingKey
+  // What all records are bound to, at its place in what each is bound to.
+  private let boundToAll: InlineArray<42, UInt8>
 
   /// The keys of a vault from its data key, 32 bytes. `sealed` is how many values each of them has sealed at
   /// most.
@@ -30,6 +32,7 @@ final class VaultKeys: Sendable {
     self.vault = vault
     self.store = store
     self.dataKey = dataKey
+    boundToAll = InlineArray { place in (1..<17).contains(place) ? vault.bytes[place - 1] : 0 }
     let whole: SecretBytes
     do throws(SecretMemoryError) {
       whole = try dataKey.withBytes { bytes throws(SecretMemoryError) in try SecretBytes(copying: bytes) }
@@ -134,17 +137,16 @@ final class VaultKeys: Sendable {
 
   /// What both parts are bound to: so no record can be moved, renamed, mixed or aged.
   private func associated(_ part: Part, _ record: RecordName) -> InlineArray<42, UInt8> {
-    let numbers = (record.id.bits, record.namespace.bits, UInt64(record.standing.version))
-    return InlineArray { place in
-      switch place {
-      case 0: part.rawValue
-      case 1..<17: vault.bytes[place - 1]
-      case 17..<25: UInt8(truncatingIfNeeded: numbers.0 >> UInt64(8 * (24 - place)))
-      case 25..<33: UInt8(truncatingIfNeeded: numbers.1 >> UInt64(8 * (32 - place)))
-      case 33..<41: UInt8(truncatingIfNeeded: numbers.2 >> UInt64(8 * (40 - place)))
-      default: record.standing.marks.rawValue
-      }
+    var bytes = boundToAll
+    bytes[0] = part.rawValue
+    for place in 0..<8 {
+      let shift = UInt64(56 - 8 * place)
+      bytes[17 + place] = UInt8(truncatingIfNeeded: record.id.bits >> shift)
+      bytes[25 + place] = UInt8(truncatingIfNeeded: record.namespace.bits >> shift)
+      bytes[33 + place] = UInt8(truncatingIfNeeded: UInt64(record.standing.version) >> shift)
     }
+    bytes[41] = record.standing.marks.rawValue
+    return bytes
   }
 
   /// Seals the state of the set.

@@ -10,7 +10,7 @@ enum Route {
   case answer(Result<Token, VaultError>)
   /// The Secret Service answers. `known` is what is recorded of the key; `ifMissing` is the outcome where it
   /// has nothing, when "not found" would be more than anybody knows.
-  case secretService(known: StateRecord?, ifMissing: VaultError?)
+  indirect case secretService(known: StateRecord?, ifMissing: VaultError?)
 }
 
 extension Vault {

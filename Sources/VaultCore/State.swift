@@ -21,7 +21,7 @@ public struct Intent: Hashable, Sendable {
 /// What is known of one key and account in the Secret Service.
 public struct StateRecord: Hashable, Sendable {
   /// What was last acknowledged.
-  public enum Standing: Hashable, Sendable {
+  public indirect enum Standing: Hashable, Sendable {
     /// The Secret Service has it, as this entry says.
     case present(Entry)
     /// Its value is in the file now (a set that the Secret Service could not take); `old` is the copy that the

@@ -98,12 +98,12 @@ public enum WatchFilter: Hashable, Sendable {
   case key(Key)
 }
 
-/// A secret with its entry.
-public struct Token: Sendable {
+/// A secret with its entry. Shared: on its way from a store to the reply it is handed on a dozen times.
+public final class Token: Sendable {
   /// What is known of it.
-  public var entry: Entry
+  public let entry: Entry
   /// The secret.
-  public var secret: SharedSecret
+  public let secret: SharedSecret
 
   /// A token of these two.
   public init(entry: Entry, secret: SharedSecret) {

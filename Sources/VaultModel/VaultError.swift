@@ -28,8 +28,8 @@ public enum Place: String, Sendable, CaseIterable {
 }
 
 /// Why a request did not succeed (behaviour.md, "Outcomes"): what the daemon answers, and what the client library
-/// throws.
-public enum VaultError: Error, Hashable, Sendable {
+/// throws. Indirect, so that an answer which is none is small: on the way of a request it is handed on a dozen times.
+public indirect enum VaultError: Error, Hashable, Sendable {
   /// The store that owns the key was searched and has nothing, or the key was cleared.
   case notFound(EntryID)
   /// Nothing was done: `argument` is not what it may be.

@@ -4,7 +4,7 @@
 
 import VaultModel
 
-/// A method with its parameters.
+/// A method with its parameters. What is large and not `Get` is indirect: a call is handed on several times.
 public enum Call: Sendable {
   // org.varlink.service
 
@@ -18,19 +18,19 @@ public enum Call: Sendable {
   /// Reads a secret.
   case get(GetRequest)
   /// Stores a secret.
-  case set(SetRequest)
+  indirect case set(SetRequest)
   /// Removes a secret; with `ifVersion`, only that version of it.
-  case clear(EntryID, ifVersion: Version?)
+  indirect case clear(EntryID, ifVersion: Version?)
   /// Removes all keys of a namespace; `account` `nil`: of every account.
-  case clearNamespace(Namespace, account: Account?)
+  indirect case clearNamespace(Namespace, account: Account?)
   /// The entries of a namespace, or all.
   case list(Namespace?)
   /// Starts the idle time anew.
   case touch(EntryID)
   /// Reports changes until the connection ends.
-  case watch(namespace: Namespace?, key: Key?)
+  indirect case watch(namespace: Namespace?, key: Key?)
   /// The valid token or a lease to renew it; `minValidity` and `wait` in seconds.
-  case refresh(EntryID, minValidity: Int64?, wait: Int64?)
+  indirect case refresh(EntryID, minValidity: Int64?, wait: Int64?)
   /// Ends a lease without a new token.
   case giveUp(lease: String)
   /// Makes the vault file (`Init`).

@@ -27,6 +27,8 @@ enum Method: String, CaseIterable {
 
   /// The method of this whole name, which is split at its last dot.
   static func named(_ name: Span<UInt8>) throws(ServiceError) -> Method {
+    for known in wholeNames where name.isEqual(to: known.name) { return known.method }
+    // It is none: say what of it is unknown.
     guard let dot = name.indices.last(where: { name[$0] == UInt8(ascii: ".") }), dot > 0 else {
       throw .invalidParameter(Field.method.name)
     }
@@ -34,11 +36,10 @@ enum Method: String, CaseIterable {
     guard interface.isEqual(to: VaultInterface.name) || interface.isEqual(to: ServiceInterface.name) else {
       throw .interfaceNotFound(PlainName.method(interface))
     }
-    let short = name.extracting((dot + 1)...)
-    guard let method = Method(rawValue: PlainName.method(short)), interface.isEqual(to: method.interface)
-    else { throw .methodNotFound(PlainName.method(name)) }
-    return method
+    throw .methodNotFound(PlainName.method(name))
   }
+
+  private static let wholeNames = allCases.map { (method: $0, name: "\($0.interface).\($0.rawValue)") }
 
   /// The interface that has it.
   var interface: String {
@@ -110,7 +111,8 @@ extension Span<UInt8> {
   func isEqual(to text: String) -> Bool {
     let text = text.utf8.span
     guard text.count == count else { return false }
-    for index in indices where self[index] != text[index] { return false }
+    // From the end: names of one interface differ there.
+    for index in indices.reversed() where self[index] != text[index] { return false }
     return true
   }
 }

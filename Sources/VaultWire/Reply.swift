@@ -27,34 +27,34 @@ public struct ServiceInfo: Hashable, Sendable {
   }
 }
 
-/// The parameters of a reply.
+/// The parameters of a reply. All but a token and what is as small are indirect.
 public enum Reply: Sendable {
   /// To `GetInfo`.
-  case info(ServiceInfo)
+  indirect case info(ServiceInfo)
   /// To `GetInterfaceDescription`.
-  case interfaceDescription(String)
+  indirect case interfaceDescription(String)
   /// To `Get`.
   case token(Token)
   /// To `Set` and `Touch`.
-  case entry(Entry)
+  indirect case entry(Entry)
   /// To `Clear`: whether something was there.
-  case clearance(Clearance)
+  indirect case clearance(Clearance)
   /// To `ClearNamespace`: how many there were.
-  case namespaceClearance(Clearance)
+  indirect case namespaceClearance(Clearance)
   /// To `List`.
   case entries([Entry])
   /// To `Watch`: first nothing, when watching has begun, then a change each.
-  case event(VaultEvent?)
+  indirect case event(VaultEvent?)
   /// To `Refresh`: a lease, with the entry where there is one; or a token.
-  case refreshed(lease: String?, token: Token?, entry: Entry?)
+  indirect case refreshed(lease: String?, token: Token?, entry: Entry?)
   /// To `Slots`.
   case slots([Slot])
   /// To `AddSlot`.
-  case slot(Slot)
+  indirect case slot(Slot)
   /// To `Verify`.
-  case verification(Verification)
+  indirect case verification(Verification)
   /// To `Status`.
-  case status(DaemonStatus)
+  indirect case status(DaemonStatus)
   /// To all methods that return nothing.
   case empty
 }

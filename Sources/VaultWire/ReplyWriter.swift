@@ -122,39 +122,53 @@ extension SecretBuffer {
     try append(UInt8(ascii: "}"))
   }
 
-  /// Adds what an entry has, without the braces around it.
+  /// Adds what an entry has, without the braces around it: all at once, since nearly every answer has one.
   mutating func appendMembers(of entry: Entry) throws(SecretMemoryError) {
-    try append(#""key":"#)
-    try appendString(entry.id.key.text)
-    try append(#","account":"#)
-    try appendString(entry.id.account.text)
-    try append(#","version":"#)
-    try appendInteger(entry.version)
-    try append(#","created":"#)
-    try appendInteger(entry.created.seconds)
-    try append(#","modified":"#)
-    try appendInteger(entry.modified.seconds)
-    if let expires = entry.expires {
-      try append(#","expires":"#)
-      try appendInteger(expires.seconds)
+    let (key, account, label) = (entry.id.key.text, entry.id.account.text, entry.label ?? "")
+    let escapes = (key.utf8.span.jsonEscapes, account.utf8.span.jsonEscapes, label.utf8.span.jsonEscapes)
+    let texts =
+      key.utf8.count + escapes.0 + account.utf8.count + escapes.1 + label.utf8.count + escapes.2
+    _ = try fill(atLeast: Self.mostEntryBytes + texts) { free in
+      var end = 0
+      free.put(#""key":"#, at: &end)
+      free.put(key.utf8.span, escapes: escapes.0, at: &end)
+      free.put(#","account":"#, at: &end)
+      free.put(account.utf8.span, escapes: escapes.1, at: &end)
+      free.put(#","version":"#, at: &end)
+      free.put(entry.version, at: &end)
+      free.put(#","created":"#, at: &end)
+      free.put(entry.created.seconds, at: &end)
+      free.put(#","modified":"#, at: &end)
+      free.put(entry.modified.seconds, at: &end)
+      if let expires = entry.expires {
+        free.put(#","expires":"#, at: &end)
+        free.put(expires.seconds, at: &end)
+      }
+      if let idle = entry.idle {
+        free.put(#","idle":"#, at: &end)
+        free.put(idle, at: &end)
+      }
+      free.put(#","untilLogout":"#, at: &end)
+      free.put(entry.untilLogout, at: &end)
+      if entry.label != nil {
+        free.put(#","label":"#, at: &end)
+        free.put(label.utf8.span, escapes: escapes.2, at: &end)
+      }
+      free.put(#","size":"#, at: &end)
+      free.put(Int64(entry.size), at: &end)
+      switch entry.store {
+      case .secretService: free.put(#","store":"secret_service""#, at: &end)
+      case .file: free.put(#","store":"file""#, at: &end)
+      case .session: free.put(#","store":"session""#, at: &end)
+      }
+      free.put(#","pending":"#, at: &end)
+      free.put(entry.pending, at: &end)
+      return end
     }
-    if let idle = entry.idle {
-      try append(#","idle":"#)
-      try appendInteger(idle)
-    }
-    try append(#","untilLogout":"#)
-    try appendBoolean(entry.untilLogout)
-    if let label = entry.label {
-      try append(#","label":"#)
-      try appendString(label)
-    }
-    try append(#","size":"#)
-    try appendInteger(Int64(entry.size))
-    try append(#","store":"#)
-    try appendString(entry.store.rawValue)
-    try append(#","pending":"#)
-    try appendBoolean(entry.pending)
   }
+
+  /// The most bytes of an entry beside what its texts take: names, punctuation, and six numbers.
+  private static let mostEntryBytes = 176 + 6 * mostIntegerBytes
 
   fileprivate mutating func appendEvent(_ event: VaultEvent) throws(SecretMemoryError) {
     try append(#""event":"#)
