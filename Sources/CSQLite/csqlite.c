@@ -136,14 +136,32 @@ int csqlite_bind_text(sqlite3_stmt *statement, int index, const char *bytes, int
   return sqlite3_bind_text(statement, index, count == 0 ? "" : bytes, count, SQLITE_TRANSIENT);
 }
 
-static int note_log_pages(void *pages, sqlite3 *connection, const char *name, int count) {
+static int note_log_pages(void *counts, sqlite3 *connection, const char *name, int count) {
   (void)connection, (void)name;
-  *(int *)pages = count;
+  ((csqlite_counts *)counts)->log_pages = count;
   return SQLITE_OK;
 }
 
-void csqlite_count_log_pages(sqlite3 *connection, int *pages) {
-  sqlite3_wal_hook(connection, note_log_pages, pages);
+void csqlite_count_log_pages(sqlite3 *connection, csqlite_counts *counts) {
+  sqlite3_wal_hook(connection, note_log_pages, counts);
+}
+
+void csqlite_find_changes(sqlite3 *connection, csqlite_counts *counts) {
+  enum { REGION = 32768, CHANGES = 8 };
+  counts->changes = NULL;
+  sqlite3_file *file = NULL;
+  if (sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || file == NULL ||
+      file->pMethods == NULL || file->pMethods->iVersion < 2)
+    return;
+  // The region is mapped already, since the connection has read: this only says where.
+  void volatile *region = NULL;
+  int code = file->pMethods->xShmMap(file, 0, REGION, 0, &region);
+  if ((code != SQLITE_OK && code != SQLITE_READONLY) || region == NULL) return;
+  counts->changes = (const uint32_t *)((const char *)region + CHANGES);
+}
+
+uint32_t csqlite_change_count(const csqlite_counts *counts) {
+  return __atomic_load_n(counts->changes, __ATOMIC_ACQUIRE);
 }
 
 int csqlite_keep_log(sqlite3 *connection) {

@@ -15,7 +15,8 @@ import CSQLite
   }
 
   private let handle: OpaquePointer
-  private let logPageCount: UnsafeMutablePointer<Int32>
+  // Where C counts; it has one owner, this one.
+  private let counts: UnsafeMutablePointer<csqlite_counts>
 
   /// The database file.
   public let path: String
@@ -42,15 +43,22 @@ import CSQLite
     }
     unsafe self.handle = unsafe opened
     self.path = path
-    unsafe logPageCount = .allocate(capacity: 1)
-    unsafe logPageCount.initialize(to: 0)
-    unsafe csqlite_count_log_pages(opened, logPageCount)
+    unsafe counts = .allocate(capacity: 1)
+    unsafe counts.initialize(to: csqlite_counts())
+    unsafe csqlite_count_log_pages(opened, counts)
   }
 
   deinit {
     // What is still prepared lives on until it is finalized.
     unsafe sqlite3_close_v2(handle)
-    unsafe logPageCount.deallocate()
+    unsafe counts.deallocate()
+  }
+
+  /// A number that grows with each transaction on the database, in this process or another, and wraps around; known
+  /// without a call of the system. `nil` where it can't be had.
+  public var changeCount: UInt32? {
+    guard unsafe counts.pointee.changes != nil else { return nil }
+    return unsafe csqlite_change_count(counts)
   }
 
   private func configure(_ access: Access) throws(DatabaseFault) {
@@ -69,6 +77,7 @@ import CSQLite
     }
     // The first statement that reads the file; the log's file is there from then on.
     try execute("SELECT count(*) FROM sqlite_schema;")
+    unsafe csqlite_find_changes(handle, counts)
     try check(unsafe csqlite_keep_log(handle))
   }
 
@@ -129,13 +138,13 @@ import CSQLite
   }
 
   /// How many pages the write-ahead log had after this connection's last commit.
-  public var logPages: Int { unsafe Int(logPageCount.pointee) }
+  public var logPages: Int { unsafe Int(counts.pointee.log_pages) }
 
   /// Copies what is in the log into the database file, as far as readers let it, so that the log's space is
   /// used again.
   public func copyLog() throws(DatabaseFault) {
     try check(unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil))
-    unsafe logPageCount.pointee = 0
+    unsafe counts.pointee.log_pages = 0
   }
 
   /// Copies what is in the log into the database file and empties the log.
@@ -146,7 +155,7 @@ import CSQLite
     let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     if code & 0xFF == SQLITE_BUSY { return false }
     try check(code)
-    unsafe logPageCount.pointee = 0
+    unsafe counts.pointee.log_pages = 0
     return true
   }
 

@@ -62,17 +62,36 @@ public enum EntryForm {
   ) throws(EntryFormError) -> Entry {
     guard bytes.count > 0, bytes[0] >= 1 else { throw .malformed }
     guard bytes[0] <= present else { throw .newer(form: Int64(bytes[0])) }
-    var fields = Fields()
+    let owner = if let id { id } else { try self.id(in: bytes) }
+    var reading = Reading(owner, store)
+    try forEachField(bytes) { tag, value throws(EntryFormError) in try reading.take(tag, value) }
+    return try reading.end()
+  }
+
+  /// Hands out the fields that this program knows, in their order.
+  private static func forEachField(
+    _ bytes: Span<UInt8>, _ body: (Tag, Span<UInt8>) throws(EntryFormError) -> Void
+  ) throws(EntryFormError) {
     var at = 1
     while at < bytes.count {
       guard at + 3 <= bytes.count else { throw .malformed }
       let start = at + 3
       let end = start + (Int(bytes[at + 1]) << 8 | Int(bytes[at + 2]))
       guard end <= bytes.count else { throw .malformed }
-      if let tag = Tag(rawValue: bytes[at]) { try fields.take(tag, bytes.extracting(start..<end), of: id) }
+      if let tag = Tag(rawValue: bytes[at]) { try body(tag, bytes.extracting(start..<end)) }
       at = end
     }
-    return try fields.entry(in: store, of: id)
+  }
+
+  /// Whose entry it is, as it says itself.
+  private static func id(in bytes: Span<UInt8>) throws(EntryFormError) -> EntryID {
+    var (key, account): (Key?, Account?)
+    try forEachField(bytes) { tag, value throws(EntryFormError) in
+      if tag == .key { key = try? Key(try value.text()) }
+      if tag == .account { account = try? Account(try value.text()) }
+    }
+    guard let key, let account else { throw .malformed }
+    return EntryID(key, account)
   }
 
   private struct Writer {
@@ -107,62 +126,48 @@ public enum EntryForm {
     }
   }
 
-  private struct Fields {
-    var key: Key?
-    var account: Account?
-    var version: Version?
-    var created: WallTime?
-    var modified: WallTime?
-    var expires: WallTime?
-    var idle: Int64?
-    var untilLogout = false
-    var label: String?
-    var size: Int64?
-    var pending = false
-    var lastUse: Moment?
-    var setAt: Moment?
-    var isPurged = false
+  /// An entry that is being read.
+  private struct Reading {
+    private var entry: Entry
+    /// The tags that came, a bit each.
+    private var seen: UInt32 = 0
 
-    mutating func take(_ tag: Tag, _ value: Span<UInt8>, of id: EntryID?) throws(EntryFormError) {
+    /// Nothing was read yet; it must turn out to be the entry of `id`.
+    init(_ id: EntryID, _ store: StoreName) {
+      let never = WallTime(milliseconds: 0)
+      entry = Entry(id: id, version: 0, created: never, modified: never, size: 0, store: store)
+    }
+
+    mutating func take(_ tag: Tag, _ value: Span<UInt8>) throws(EntryFormError) {
+      seen |= 1 << UInt32(tag.rawValue)
       switch tag {
-      case .key:
-        if let id {
-          guard value.holds(id.key.text) else { throw .malformed }
-          key = id.key
-        } else {
-          key = try? Key(try value.text())
-        }
-      case .account:
-        if let id {
-          guard value.holds(id.account.text) else { throw .malformed }
-          account = id.account
-        } else {
-          account = try? Account(try value.text())
-        }
-      case .version: version = try value.number()
-      case .created: created = WallTime(milliseconds: try value.number())
-      case .modified: modified = WallTime(milliseconds: try value.number())
-      case .expires: expires = WallTime(milliseconds: try value.number())
-      case .idle: idle = try value.number()
-      case .untilLogout: untilLogout = true
-      case .label: label = try value.text()
-      case .size: size = try value.number()
-      case .pending: pending = true
-      case .lastUse: lastUse = try value.moment()
-      case .setAt: setAt = try value.moment()
-      case .purged: isPurged = true
+      case .key: guard value.holds(entry.id.key.text) else { throw .malformed }
+      case .account: guard value.holds(entry.id.account.text) else { throw .malformed }
+      case .version: entry.version = try value.number()
+      case .created: entry.created = WallTime(milliseconds: try value.number())
+      case .modified: entry.modified = WallTime(milliseconds: try value.number())
+      case .expires: entry.expires = WallTime(milliseconds: try value.number())
+      case .idle: entry.idle = try value.number()
+      case .untilLogout: entry.untilLogout = true
+      case .label: entry.label = try value.text()
+      case .size: entry.size = Int(try value.number())
+      case .pending: entry.pending = true
+      case .lastUse: entry.lastUse = try value.moment()
+      case .setAt: entry.setAt = try value.moment()
+      case .purged: entry.isPurged = true
       }
     }
 
-    func entry(in store: StoreName, of id: EntryID?) throws(EntryFormError) -> Entry {
-      guard let key, let account, let version, let created, let modified, let size,
-        (0...Int64(Limits.secretBytes)).contains(size)
-      else { throw .malformed }
-      return Entry(
-        id: id ?? EntryID(key, account), version: version, created: created, modified: modified,
-        expires: expires,
-        idle: idle, untilLogout: untilLogout, label: label, size: Int(size), store: store, pending: pending,
-        setAt: setAt, lastUse: lastUse, isPurged: isPurged)
+    /// What no entry is without.
+    private static let needed = [Tag.key, .account, .version, .created, .modified, .size]
+      .reduce(UInt32(0)) { $0 | 1 << UInt32($1.rawValue) }
+
+    /// The entry, where it is whole.
+    func end() throws(EntryFormError) -> Entry {
+      guard seen & Self.needed == Self.needed, (0...Limits.secretBytes).contains(entry.size) else {
+        throw .malformed
+      }
+      return entry
     }
   }
 }
@@ -182,9 +187,7 @@ extension Span where Element == UInt8 {
   }
 
   private func word(at start: Int) -> UInt64 {
-    var word: UInt64 = 0
-    for index in start..<start + 8 { word = word << 8 | UInt64(self[index]) }
-    return word
+    UInt64(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
   }
 
   fileprivate func text() throws(EntryFormError) -> String {

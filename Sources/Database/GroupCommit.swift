@@ -213,7 +213,7 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
       guard !batch.isEmpty else { return nil }
       do throws(CommitFailure) {
         let opened = try openedForWriting()
-        let changes = batch.map(\.change)
+        let changes = batch.map { $0.change }
         do throws(CommitFailure) {
           try opened.connection.transaction(failure: CommitFailure.database) { () throws(CommitFailure) in
             try opened.tables.apply(changes, in: opened.connection)

@@ -189,10 +189,12 @@ public final class FileStore: VaultFile {
   }
 
   private func token(of id: EntryID) throws(VaultError) -> Token? {
-    let (_, keys, _) = try unlocked()
-    if let kept = records[id] {
+    let (file, keys, ledger) = try unlocked()
+    // Where somebody else changes the file, it is asked each time.
+    let others = ledger.othersUntilNow(file.reader.changeCount)
+    if let others, let kept = records.record(of: id, others) {
       let token = kept.withParts { form, secret in self.token(kept.name, form, secret, of: id, keys) }
-      // Where it is another's, whose id has the same hash, the file is asked.
+      // Where it is another's, whose id has the same hash, the file is asked too.
       if let token { return token }
     }
     let record = try place.judge { () throws(CryptoError) in try keys.id(of: id) }
@@ -200,7 +202,7 @@ public final class FileStore: VaultFile {
       guard let form = try? keys.open(entry, .entry, of: name) else { return nil }
       return form.withBytes { form in
         guard let token = token(name, form, secret, of: id, keys) else { return nil }
-        records.keep(name, of: id, entry: form, secret: secret)
+        if let others { records.keep(name, of: id, others, entry: form, secret: secret) }
         return token
       }
     }
@@ -332,20 +334,21 @@ public final class FileStore: VaultFile {
   }
 
   private func place(_ entry: Entry, _ secret: SharedSecret) async throws(WriteFailure) {
-    let (file, placement) = try orFail { () throws(VaultError) -> (OpenedFile, Placement) in
+    let (file, form, placement) = try orFail { () throws(VaultError) -> (OpenedFile, [UInt8], Placement) in
       guard secret.count <= Limits.secretBytes else {
         throw .tooLarge(size: secret.count, limit: Limits.secretBytes)
       }
       var entry = entry
       entry.store = name
       let (file, keys, _) = try unlocked()
+      let form = EntryForm.bytes(of: entry)
       var placement = try place.judge { () throws(CryptoError) in
         try secret.withBytes { secret throws(CryptoError) in
-          try keys.placement(of: entry, secret, entry.pending ? .pending : [])
+          try keys.placement(of: entry, form, secret, entry.pending ? .pending : [])
         }
       }
       placement.removesSecret = entry.isPurged
-      return (file, placement)
+      return (file, form, placement)
     }
     try await commit(placement, of: entry.id, file)
     // In a file that is damaged below its records SQLite may write what it cannot read.
@@ -353,6 +356,10 @@ public final class FileStore: VaultFile {
       do throws(VaultError) { _ = try token(of: entry.id) } catch {
         throw WriteFailure(error, mayTakeEffect: true)
       }
+    } else if case .unlocked(let file, _, let ledger) = condition, let row = placement.row,
+      let others = ledger.othersUntilNow(file.reader.changeCount)
+    {
+      records.keep(row.name, of: entry.id, others, entry: form.span, secret: row.secret.span)
     }
   }
 
@@ -390,7 +397,7 @@ public final class FileStore: VaultFile {
       if belief.isDoubted {
         let entry = Entry(
           id: id, version: version, created: clock.wall, modified: clock.wall, size: 0, store: name)
-        placement = try keys.placement(of: entry, Span(), .tombstone)
+        placement = try keys.placement(of: entry, EntryForm.bytes(of: entry), Span(), .tombstone)
       }
       return (file, placement, wasThere)
     }

@@ -54,6 +54,23 @@ final class Ledger: Sendable {
     var wasDamaged: Bool
   }
 
+  /// Who has changed the file, in one word.
+  fileprivate struct Touches: RawRepresentable, AtomicRepresentable {
+    var rawValue: UInt64
+
+    init(rawValue: UInt64) {
+      self.rawValue = rawValue
+    }
+
+    /// How often somebody else was found to have changed it, and the count of transactions as our last one left it.
+    init(others: UInt32, count: UInt32?) {
+      rawValue = UInt64(others) << 33 | (count.map { 1 << 32 | UInt64($0) } ?? 0)
+    }
+
+    var others: UInt32 { UInt32(rawValue >> 33) }
+    var count: UInt32? { rawValue >> 32 & 1 == 1 ? UInt32(truncatingIfNeeded: rawValue) : nil }
+  }
+
   /// How many records there are of which kind.
   struct Numbers: Hashable, Sendable {
     var tokens = 0
@@ -68,6 +85,7 @@ final class Ledger: Sendable {
   /// Whether the anchor was not one, when the file was opened.
   let anchorWasDamaged: Bool
   private let contents: Mutex<Contents>
+  private let touches: Atomic<Touches>
 
   /// A ledger of what was found in the file.
   /// - Parameters:
@@ -77,11 +95,13 @@ final class Ledger: Sendable {
   ///   - blames: what is wrong with buckets that did not add up.
   ///   - wasDamaged: whether anything was wrong with the file.
   ///   - anchorWasDamaged: whether the anchor was not one.
+  ///   - changeCount: the count of transactions when it was read.
   init(
     keys: VaultKeys, state: SetState, standings: [RecordID: Standing], blames: [Int: Blame], wasDamaged: Bool,
-    anchorWasDamaged: Bool
+    anchorWasDamaged: Bool, changeCount: UInt32?
   ) {
     self.anchorWasDamaged = anchorWasDamaged
+    touches = Atomic(Touches(others: 0, count: changeCount))
     var numbers = Numbers()
     for standing in standings.values { numbers.add(standing, 1) }
     contents = Mutex(
@@ -106,6 +126,15 @@ final class Ledger: Sendable {
         underway: contents.draft?.standings[id],
         isDoubted: doubted, missing: missing)
     }
+  }
+
+  /// Tells whether only we have changed the file.
+  /// - Parameter count: the count of transactions as it is now.
+  /// - Returns: how often somebody else was found to have changed it before; `nil` where somebody has, and it was not
+  ///   found yet, or while a transaction of ours ends.
+  func othersUntilNow(_ count: UInt32?) -> UInt32? {
+    let touches = touches.load(ordering: .acquiring)
+    return count != nil && touches.count == count ? touches.others : nil
   }
 
   /// Grows with everything that could change a belief.
@@ -162,10 +191,16 @@ final class Ledger: Sendable {
     let setAside: [Int]
   }
 
-  /// Works out the state with `changes`, and believes in them as under way until `settle`.
+  /// Works out the state with `changes`, and believes in them as under way until `settle`. `changeCount` is the count
+  /// of transactions, which is nobody else's to change now.
   /// - Returns: `nil` where the file was locked meanwhile.
-  func prepare(_ changes: [RecordChange]) -> Prepared? {
-    contents.withLock { contents in
+  func prepare(_ changes: [RecordChange], _ changeCount: UInt32?) -> Prepared? {
+    let before = touches.load(ordering: .acquiring)
+    if changeCount == nil || before.count != changeCount {
+      let now = Touches(others: (before.others + 1) & (.max >> 1), count: changeCount)
+      touches.store(now, ordering: .releasing)
+    }
+    return contents.withLock { contents in
       guard let keys = contents.keys else { return nil }
       var draft = Draft(state: contents.state)
       var setAside: [Int] = []
@@ -200,6 +235,11 @@ final class Ledger: Sendable {
 
   /// Says how the transaction ended.
   func settle(committed: Bool) {
+    if committed {
+      let before = touches.load(ordering: .acquiring)
+      let now = Touches(others: before.others, count: before.count.map { $0 &+ 1 })
+      touches.store(now, ordering: .releasing)
+    }
     contents.withLock { contents in
       guard let draft = contents.draft else { return }
       contents.draft = nil

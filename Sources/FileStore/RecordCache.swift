@@ -1,7 +1,7 @@
 // Records that were read from the file before: the entry as bytes, the secret sealed as the file has it. A look-up that
 // finds its record here asks no database, and opens the secret as if it had. `FileStore` drops a record before each
-// change of it and after, and all of them when the file is locked or nobody has asked for a while. Holds no plain
-// secret and no key, and judges nothing.
+// change of it and after, and all of them when another process has changed the file, when the file is locked, and when
+// nobody has asked for a while. Holds no plain secret and no key, and judges nothing.
 
 import VaultModel
 
@@ -40,12 +40,20 @@ struct RecordCache {
   // By the hash of the id: who asks compares what is found with the id, and no name is kept twice.
   private var records: [Int: Record] = [:]
   private var size = 0
+  // How often the file had been changed by others when these were read.
+  private var others: UInt32 = 0
 
-  /// The record that may be that of `id`: another id may have the same hash.
-  subscript(id: EntryID) -> Record? { records[id.hashValue] }
+  /// The record that may be that of `id`, as long as nobody else changes the file: another id may have the same hash.
+  func record(of id: EntryID, _ others: UInt32) -> Record? {
+    others == self.others ? records[id.hashValue] : nil
+  }
 
   /// Keeps a record, if it is one of those that are worth it.
-  mutating func keep(_ name: RecordName, of id: EntryID, entry: Span<UInt8>, secret: Span<UInt8>) {
+  mutating func keep(
+    _ name: RecordName, of id: EntryID, _ others: UInt32, entry: Span<UInt8>, secret: Span<UInt8>
+  ) {
+    if others != self.others { forgetAll() }
+    self.others = others
     guard entry.count + secret.count <= Limits.keptRecordBytes else { return }
     forget(id)
     let record = Record(name, entry: entry, secret: secret)

@@ -17,6 +17,8 @@ extension RecordTables {
   func load(_ dataKey: SharedSecret, _ connection: borrowing Connection) throws(CommitFailure) -> Ledger {
     if let ledger, ledger.keys != nil { return ledger }
     return try connection.snapshot(failure: CommitFailure.database) { () throws(CommitFailure) in
+      // Before anything is read: what somebody else changes from here on shows by it.
+      let changeCount = connection.changeCount
       let state = try readState(dataKey, connection)
       let keys: VaultKeys
       do throws(CryptoError) {
@@ -26,7 +28,7 @@ extension RecordTables {
       }
       let finding = try compare(state, keys, connection)
       do throws(CryptoError) {
-        let ledger = try read(state, keys, finding, connection)
+        let ledger = try read(state, keys, finding, changeCount, connection)
         self.ledger = ledger
         if finding != .sequence(state.sequence), folder.isWritable { anchor.write(state.sequence, keys) }
         return ledger
@@ -75,7 +77,8 @@ extension RecordTables {
   }
 
   private func read(
-    _ state: SetState, _ keys: VaultKeys, _ finding: Anchor.Finding, _ connection: borrowing Connection
+    _ state: SetState, _ keys: VaultKeys, _ finding: Anchor.Finding, _ changeCount: UInt32?,
+    _ connection: borrowing Connection
   ) throws(CryptoError) -> Ledger {
     var standings: [RecordID: Standing] = [:]
     standings.reserveCapacity(Int(clamping: state.buckets.reduce(0) { $0 + $1.count }))
@@ -96,7 +99,8 @@ extension RecordTables {
     }
     return Ledger(
       keys: keys, state: state, standings: standings, blames: blames,
-      wasDamaged: !wasWhole || !blames.isEmpty, anchorWasDamaged: finding == .damaged)
+      wasDamaged: !wasWhole || !blames.isEmpty, anchorWasDamaged: finding == .damaged,
+      changeCount: changeCount)
   }
 
   /// Ids and standings of all rows that have any, by one pass over the table; where a page of it is damaged,

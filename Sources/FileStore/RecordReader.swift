@@ -27,6 +27,9 @@ final class RecordReader {
     self.connection = connection
   }
 
+  /// How many transactions there were on the file; `nil` where that can't be told.
+  var changeCount: UInt32? { connection.changeCount }
+
   /// The file.
   var path: String { connection.path }
 

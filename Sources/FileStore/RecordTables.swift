@@ -58,7 +58,9 @@ final class RecordTables: WrittenTables {
 
   func apply(_ changes: [RecordChange], in connection: borrowing Connection) throws(CommitFailure) {
     do throws(VaultError) { try watch.check() } catch { throw .refused(error) }
-    guard let prepared = ledger?.prepare(changes) else { throw .refused(.lockedMeanwhile(blueprint.place)) }
+    guard let prepared = ledger?.prepare(changes, connection.changeCount) else {
+      throw .refused(.lockedMeanwhile(blueprint.place))
+    }
     self.prepared = prepared
     do throws(DatabaseFault) {
       for bucket in prepared.setAside {

@@ -62,7 +62,7 @@ struct SetState: Hashable, Sendable {
 
   /// As bytes, to be sealed.
   var bytes: [UInt8] {
-    var writer = ByteWriter()
+    var writer = ByteWriter(capacity: 8 * (6 + 5 * buckets.count) + slots.count * (8 + Checksum.size))
     writer.add(Self.form)
     writer.add(sequence)
     writer.add(highest)

@@ -120,18 +120,17 @@ final class VaultKeys: Sendable {
     return entry
   }
 
-  /// A change that puts a record, sealed.
+  /// A change that puts a record, sealed; `form` is the entry as `EntryForm` writes it.
   func placement(
-    of entry: Entry, _ secret: Span<UInt8>, _ marks: Standing.Marks
+    of entry: Entry, _ form: [UInt8], _ secret: Span<UInt8>, _ marks: Standing.Marks
   ) throws(CryptoError) -> Placement {
     guard let standing = Standing(version: entry.version, marks: Int64(marks.rawValue)) else {
       throw .parameter("no record has version \(entry.version)")
     }
     let name = RecordName(
       id: try id(of: entry.id), namespace: try id(of: entry.id.key.namespace), standing: standing)
-    let plain = EntryForm.bytes(of: entry)
     let row = SealedRow(
-      name: name, entry: try seal(plain.span, .entry, of: name), secret: try seal(secret, .secret, of: name))
+      name: name, entry: try seal(form.span, .entry, of: name), secret: try seal(secret, .secret, of: name))
     return Placement(id: name.id, multiplier: try multiplier(of: name.id), version: entry.version, row: row)
   }
 

@@ -24,7 +24,7 @@ public final class Alarms {
   }
 
   /// When the next action is due; `nil` where none is.
-  public var next: BootTime? { entries.map(\.time).min() }
+  public var next: BootTime? { entries.lazy.map { $0.time }.min() }
 
   private let now: @VaultActor () -> BootTime
   private var entries: [Entry] = []

@@ -85,6 +85,7 @@ final class Deadlines {
         wait.giveUp()
       }
     }
-    if let next = waits.values.map(\.end).min() { order(next) }
+    let next = waits.values.lazy.map { $0.end }.min()
+    if let next { order(next) }
   }
 }

@@ -243,6 +243,7 @@ public final class Daemon {
     loop.alarms.set(clock.boot.advanced(by: Limits.quietMilliseconds)) { [unowned self] in
       if server.requests != seen { return restWhenQuiet() }
       service.vault.rest()
+      server.rest()
       giveBackMemory()
       server.onNextRequest = { [unowned self] in restWhenQuiet() }
     }

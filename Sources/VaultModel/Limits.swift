@@ -134,6 +134,11 @@ public enum Limits {
   public static let cacheMilliseconds: Int64 = 1_000
   /// Bytes of such values: a thousand tokens and more, or a few of the largest; with more the cache begins anew.
   public static let cacheBytes = 4_194_304
+  /// Frames that ask for a token and are known when they come again: more tokens than a user's programs ask for in turn.
+  /// A power of two.
+  public static let knownFrames = 1_024
+  /// Bytes of such a frame: one with the longest key and no account, or with both of the usual length.
+  public static let knownFrameBytes = 384
   /// Bytes that records of the vault file may take in memory, sealed, so that the file need not be asked again: 100,000
   /// tokens of the usual kind. Dropped whole where one more does not fit, and when nobody asks for a while.
   public static let keptBytes = 33_554_432

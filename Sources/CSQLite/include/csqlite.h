@@ -3,6 +3,7 @@
 #ifndef CSQLITE_H
 #define CSQLITE_H
 #include <sqlite3.h>
+#include <stdint.h>
 
 /// Settings of the library as a whole: no accounting of memory, since that is a lock around each allocation.
 /// Call it before anything else of SQLite; later calls do nothing.
@@ -35,10 +36,25 @@ int csqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int
 /// Binds a copy of `count` bytes of UTF-8.
 int csqlite_bind_text(sqlite3_stmt *statement, int index, const char *bytes, int count);
 
-/// Keeps `*pages` at the number of pages in the write-ahead log after each commit of this connection, in
-/// place of the checkpoints that SQLite makes by itself. Setting `wal_autocheckpoint` afterwards would undo
-/// this.
-void csqlite_count_log_pages(sqlite3 *connection, int *pages);
+/// What is counted for a connection. It must live as long as the connection.
+typedef struct {
+  /// Pages in the write-ahead log after the last commit of this connection.
+  int log_pages;
+  /// A number that each transaction on the database increments, whoever makes it: in the memory that all who have the
+  /// database open share ("iChange" at byte 8 of the WAL index: SQLite's WAL file format, section 2.1). NULL where the
+  /// database has no log or its index cannot be mapped.
+  const uint32_t *changes;
+} csqlite_counts;
+
+/// Keeps `log_pages` right from now on, in place of the checkpoints that SQLite makes by itself. Setting
+/// `wal_autocheckpoint` afterwards would undo this.
+void csqlite_count_log_pages(sqlite3 *connection, csqlite_counts *counts);
+
+/// Finds `changes`, once the connection has read.
+void csqlite_find_changes(sqlite3 *connection, csqlite_counts *counts);
+
+/// How many transactions there were by now, modulo 2^32. `changes` must not be NULL.
+uint32_t csqlite_change_count(const csqlite_counts *counts);
 
 /// Keeps the write-ahead log and its index when the last connection is closed (SQLITE_FCNTL_PERSIST_WAL).
 int csqlite_keep_log(sqlite3 *connection);
