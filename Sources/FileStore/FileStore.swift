@@ -412,10 +412,9 @@ public final class FileStore: VaultFile {
   private func commit(
     _ placement: Placement, of id: EntryID, _ file: OpenedFile
   ) async throws(WriteFailure) {
-    // Until it is acknowledged a reader may get either value; from then on only what the file has counts.
-    records.forget(id)
+    records.beginChange(of: id)
     let failure = await file.commits.commit(.place(placement))
-    records.forget(id)
+    records.endChange(of: id)
     guard let failure else { return }
     throw WriteFailure(failure.outcome(in: place), mayTakeEffect: failure.mayHaveCommitted)
   }

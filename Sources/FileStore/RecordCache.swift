@@ -1,6 +1,6 @@
 // Records that were read from the file before: the entry as bytes, the secret sealed as the file has it. A look-up that
-// finds its record here asks no database, and opens the secret as if it had. `FileStore` drops a record before each
-// change of it and after, and all of them when another process has changed the file, when the file is locked, and when
+// finds its record here asks no database, and opens the secret as if it had. A record is dropped when a change of it
+// begins, and all of them when another process has changed the file, when the file is locked, and when
 // nobody has asked for a while. Holds no plain secret and no key, and judges nothing.
 
 import VaultModel
@@ -42,6 +42,9 @@ struct RecordCache {
   private var size = 0
   // How often the file had been changed by others when these were read.
   private var others: UInt32 = 0
+  // How many changes of a record are under way. Whoever reads meanwhile may get the old value or the new, and after the
+  // new one never the old one again: so neither is kept.
+  private var changes: [Int: Int] = [:]
 
   /// The record that may be that of `id`, as long as nobody else changes the file: another id may have the same hash.
   func record(of id: EntryID, _ others: UInt32) -> Record? {
@@ -54,7 +57,7 @@ struct RecordCache {
   ) {
     if others != self.others { forgetAll() }
     self.others = others
-    guard entry.count + secret.count <= Limits.keptRecordBytes else { return }
+    guard changes[id.hashValue] == nil, entry.count + secret.count <= Limits.keptRecordBytes else { return }
     forget(id)
     let record = Record(name, entry: entry, secret: secret)
     if size + record.size > Limits.keptBytes { forgetAll() }
@@ -62,8 +65,19 @@ struct RecordCache {
     records[id.hashValue] = record
   }
 
-  /// The record of an id is about to change, or has.
-  mutating func forget(_ id: EntryID) {
+  /// A change of a record begins: it is not kept until the change has ended.
+  mutating func beginChange(of id: EntryID) {
+    forget(id)
+    changes[id.hashValue, default: 0] += 1
+  }
+
+  /// A change of a record has ended.
+  mutating func endChange(of id: EntryID) {
+    guard let count = changes[id.hashValue] else { return }
+    changes[id.hashValue] = count == 1 ? nil : count - 1
+  }
+
+  private mutating func forget(_ id: EntryID) {
     guard let gone = records.removeValue(forKey: id.hashValue) else { return }
     size -= gone.size
   }
