@@ -6,13 +6,11 @@
 struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 
-  /// Nothing yet, and room for so many bytes.
-  init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
-
   /// Adds 8 bytes.
   mutating func add(_ number: UInt64) {
-    // The state of the set has hundreds of numbers, and is written with every change.
-    unsafe withUnsafeBytes(of: number.bigEndian) { unsafe bytes.append(contentsOf: $0) }
+    for shift in stride(from: 56, through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+    }
   }
 
   /// Adds 8 bytes, two's complement.
@@ -22,6 +20,17 @@ struct ByteWriter {
   mutating func add(_ number: UInt128) {
     add(UInt64(truncatingIfNeeded: number >> 64))
     add(UInt64(truncatingIfNeeded: number))
+  }
+
+  /// Adds numbers, 8 bytes each.
+  mutating func add(_ numbers: some Collection<UInt64>) {
+    let start = bytes.count
+    bytes.append(contentsOf: repeatElement(0, count: 8 * numbers.count))
+    unsafe bytes.withUnsafeMutableBytes { bytes in
+      for (index, number) in numbers.enumerated() {
+        unsafe bytes.storeBytes(of: number.bigEndian, toByteOffset: start + 8 * index, as: UInt64.self)
+      }
+    }
   }
 
   /// Adds bytes of a length that the reader knows.

@@ -62,7 +62,7 @@ struct SetState: Hashable, Sendable {
 
   /// As bytes, to be sealed.
   var bytes: [UInt8] {
-    var writer = ByteWriter(capacity: 8 * (6 + 5 * buckets.count) + slots.count * (8 + Checksum.size))
+    var writer = ByteWriter()
     writer.add(Self.form)
     writer.add(sequence)
     writer.add(highest)
@@ -73,11 +73,18 @@ struct SetState: Hashable, Sendable {
       writer.add(slot.number)
       writer.add(fixed: slot.checksum)
     }
+    // Hundreds of numbers, and written with every change: all at once.
+    var numbers: [UInt64] = []
+    numbers.reserveCapacity(5 * buckets.count)
     for bucket in buckets {
-      writer.add(bucket.count)
-      writer.add(bucket.presence.value)
-      writer.add(bucket.versions.value)
+      let (presence, versions) = (bucket.presence.value, bucket.versions.value)
+      numbers.append(UInt64(bitPattern: bucket.count))
+      numbers.append(UInt64(truncatingIfNeeded: presence >> 64))
+      numbers.append(UInt64(truncatingIfNeeded: presence))
+      numbers.append(UInt64(truncatingIfNeeded: versions >> 64))
+      numbers.append(UInt64(truncatingIfNeeded: versions))
     }
+    writer.add(numbers)
     return writer.bytes
   }
 

@@ -94,11 +94,12 @@ public final class FakeProvider: ObservedStore {
     if let cutsOff {
       switch (cutsOff, items[entry.id]) {
       case (.nothing, _): break
-      case (.secret, var item?):
+      case (.secret, let item?):
         // The item's attributes and its label are those that it had; its date is the provider's to set.
-        item.entry.size = secret.count
-        if item.entry.version == 0 { item.entry.modified = entry.modified }
-        items[entry.id] = Token(entry: item.entry, secret: secret)
+        var had = item.entry
+        had.size = secret.count
+        if had.version == 0 { had.modified = entry.modified }
+        items[entry.id] = Token(entry: had, secret: secret)
       // A new item is there with all it has.
       case (.secret, nil), (.all, _): items[entry.id] = Token(entry: kept, secret: secret)
       }

@@ -154,10 +154,10 @@ import VaultModel
       try await set(Self.old, bench)
       bench = try await cutOff(Self.new, reach, bench)
       let known = try #require(bench.state.all[try id()])
-      var item = try #require(bench.provider.items[try id()])
-      item.secret = try bench.secret("theirs, of another size")
-      item.entry.size = item.secret.count
-      bench.provider.items[try id()] = item
+      var theirs = try #require(bench.provider.items[try id()]).entry
+      let secret = try bench.secret("theirs, of another size")
+      theirs.size = secret.count
+      bench.provider.items[try id()] = Token(entry: theirs, secret: secret)
       let (value, entry) = try await get(bench)
       let ours = reach == .all ? Self.new : Self.old
       #expect(
