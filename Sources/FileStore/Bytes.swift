@@ -26,9 +26,12 @@ struct ByteWriter {
   mutating func add(_ numbers: some Collection<UInt64>) {
     let start = bytes.count
     bytes.append(contentsOf: repeatElement(0, count: 8 * numbers.count))
-    unsafe bytes.withUnsafeMutableBytes { bytes in
-      for (index, number) in numbers.enumerated() {
-        unsafe bytes.storeBytes(of: number.bigEndian, toByteOffset: start + 8 * index, as: UInt64.self)
+    var span = bytes.mutableSpan
+    var place = start
+    for number in numbers {
+      for shift in stride(from: 56, through: 0, by: -8) {
+        span[place] = UInt8(truncatingIfNeeded: number >> shift)
+        place += 1
       }
     }
   }

@@ -10,6 +10,14 @@ extension Span<UInt8> {
 }
 
 extension MutableSpan<UInt8> {
+  /// Writes the UTF-8 of a literal from `place` on.
+  @inlinable @inline(__always)
+  public mutating func write(_ text: StaticString, at place: Int) {
+    // A literal's bytes live as long as the program.
+    let bytes = unsafe UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+    write(unsafe Span(_unsafeElements: bytes), at: place)
+  }
+
   /// Writes all of `source` from `place` on.
   public mutating func write(_ source: Span<UInt8>, at place: Int) {
     precondition(place >= 0 && source.count <= count - place)

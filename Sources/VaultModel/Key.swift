@@ -138,17 +138,15 @@ private func checkDotted(_ text: String, argument: String, limit: Int) throws(Va
 /// Whether a text is of printing ASCII without spaces, as nearly all are, and has no empty part: in such a text no rule
 /// but that of the length can be broken.
 private func isPlainDotted(_ text: String) -> Bool {
-  var text = text
-  return text.withUTF8 { bytes in
-    var last = UInt8(ascii: ".")
-    for index in bytes.indices {
-      let byte = unsafe bytes[index]
-      guard byte > 0x20, byte < 0x7F else { return false }
-      if byte == UInt8(ascii: "."), last == UInt8(ascii: ".") { return false }
-      last = byte
-    }
-    return last != UInt8(ascii: ".")
+  let bytes = text.utf8.span
+  var last = UInt8(ascii: ".")
+  for index in bytes.indices {
+    let byte = bytes[index]
+    guard byte > 0x20, byte < 0x7F else { return false }
+    if byte == UInt8(ascii: "."), last == UInt8(ascii: ".") { return false }
+    last = byte
   }
+  return last != UInt8(ascii: ".")
 }
 
 /// Checks what stands on both sides of the beginning or the end of a part; one of the two is a dot.

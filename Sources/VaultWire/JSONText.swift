@@ -11,10 +11,8 @@ extension MutableSpan<UInt8> {
   /// Writes a literal at `end`, and moves that behind it.
   @inline(__always)
   mutating func put(_ text: StaticString, at end: inout Int) {
-    // A literal's bytes live as long as the program.
-    let bytes = unsafe UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-    write(unsafe Span(_unsafeElements: bytes), at: end)
-    end += bytes.count
+    write(text, at: end)
+    end += text.utf8CodeUnitCount
   }
 
   /// Writes a boolean.

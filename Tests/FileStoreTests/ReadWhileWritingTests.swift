@@ -94,7 +94,8 @@ import VaultModel
     #expect(try bench.get("App.token") == "value")
     bench.store.forget()
     let late = Task { @VaultActor in try await vaultError { try await bench.store.unlock(nil) } }
-    await Task.yield()
+    // It has begun, and waits for the file thread.
+    await VaultActor.giveWay()
     bench.store.forget()
     #expect(try await late.value?.outcome == .locked)
     #expect(!bench.store.isUnlocked)
