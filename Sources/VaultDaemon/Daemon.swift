@@ -236,8 +236,8 @@ public final class Daemon {
     }
   }
 
-  /// Gives back memory once no request came for a while, and then waits for the next one without an
-  /// alarm: nothing of the loop wakes an idle daemon up.
+  /// Gives back memory once no request came for a while, and then waits for the next one without an alarm: nothing of
+  /// the loop wakes an idle daemon up.
   private func restWhenQuiet() {
     let seen = server.requests
     loop.alarms.set(clock.boot.advanced(by: Limits.quietMilliseconds)) { [unowned self] in
