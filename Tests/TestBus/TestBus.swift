@@ -58,12 +58,19 @@ public final class TestBus: @unchecked Sendable {
   private func putInOrder() throws {
     if !daemon.isRunning { daemon = try Self.startDaemon(folder) }
     stopKeyring()
-    if !fake.isRunning {
-      try? FileManager.default.removeItem(atPath: folder + "/state")
-      fake = try FakeProviderProcess(folder)
-    }
-    fake.tell("reset")
-    fake.tell("acquire")
+    if isFakeReady() { return }
+    // It is gone, or a fault that the test before has ordered ends it just now.
+    fake.child.stop()
+    try? FileManager.default.removeItem(atPath: folder + "/state")
+    fake = try FakeProviderProcess(folder)
+    guard isFakeReady() else { throw NotReady() }
+  }
+
+  private struct NotReady: Error {}
+
+  /// Makes the fake provider as it was made, and sees that it answers after that.
+  private func isFakeReady() -> Bool {
+    fake.isRunning && fake.tell("reset") != nil && fake.tell("acquire") != nil
   }
 
   private static func startDaemon(_ folder: String) throws -> Child {
