@@ -64,6 +64,11 @@ public enum Limits {
   /// Bytes of answers waiting for one client before it is no longer read from.
   public static let unsentBytes = 65_536
 
+  /// Connections whose answers are put together before the first is sent, where they asked at once: enough that a program
+  /// with many connections is woken up seldom, and few enough that the first does not wait long for the last.
+  public static let answersAtOnce = 32
+  /// Bytes that are set aside for an answer: a token with its entry, twice and more. A longer one gets what it takes.
+  public static let answerBytes = 4_096
   /// Bytes of events that are put together before they are sent to a watcher: a few dozen in one write, and all that one
   /// that reads nothing leaves with its connection.
   public static let eventBytes = 4_096

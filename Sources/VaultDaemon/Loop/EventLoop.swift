@@ -63,6 +63,7 @@ final class EventLoop {
   private let timer: Descriptor
   private var places: [Place] = []
   private var freePlaces: [UInt32] = []
+  private var afterEvents: [@VaultActor () -> Void] = []
   private var beforeWaiting: [@VaultActor () -> Void] = []
   private var isStopped = false
 
@@ -121,6 +122,11 @@ final class EventLoop {
     vacate(UInt32(truncatingIfNeeded: watch.token))
   }
 
+  /// Has `action` run when everything that was ready at once was delivered.
+  func onDelivered(_ action: @escaping @VaultActor () -> Void) {
+    afterEvents.append(action)
+  }
+
   /// Has `action` run at the end of every turn, before the loop waits.
   func onEndOfTurn(_ action: @escaping @VaultActor () -> Void) {
     beforeWaiting.append(action)
@@ -149,6 +155,7 @@ final class EventLoop {
         unsafe clinux_epoll_wait(epoll.number, buffer.baseAddress, wait)
       }
       for event in events.prefix(Int(try check(count, "epoll_wait"))) { deliver(event) }
+      for action in afterEvents { action() }
     }
   }
 

@@ -92,7 +92,7 @@ final class Connection: Watcher {
     if readiness.contains(.readable) {
       if wantsInput { receive() } else { ask(for: interest.subtracting(.readable)) }
     }
-    goOn()
+    server.goOnLater(self)
   }
 
   /// Closes it where it has been stuck until `now`.
@@ -387,7 +387,7 @@ final class Connection: Watcher {
 
   /// Does what is possible after something happened: decodes what was held back, sends, closes, asks the loop for
   /// what it waits for. Every event ends here.
-  private func goOn() {
+  func goOn() {
     // A request that was answered while its frame was decoded goes on there.
     if isDecoding || socket == nil { return }
     if held != nil, isDecodable, var own = held.take() {

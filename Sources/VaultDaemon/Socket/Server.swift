@@ -31,8 +31,17 @@ final class Server {
   /// Called when the first connection comes and when the last one goes.
   var onChange: (@VaultActor () -> Void)?
 
-  // What answers are written into: lent to one connection at a time, so that no answer can go to another one.
-  private var spare: SecretBuffer?
+  /// Keeps a buffer that is not lent.
+  private final class Spare {
+    var buffer: SecretBuffer?
+  }
+
+  // What answers are written into: each is lent to one connection at a time, so that no answer can go to another one.
+  // The first `sparesLeft` places have one.
+  private let spares = (0..<Limits.answersAtOnce).map { _ in Spare() }
+  private var sparesLeft = 0
+  // Connections that were ready at once and are to go on.
+  private var ready: [Connection] = []
   private let clock: any Clock
   private let alarms: Alarms
   private var connections: [ObjectIdentifier: Connection] = [:]
@@ -55,6 +64,7 @@ final class Server {
     self.journal = journal
     self.idle = idle
     received = try SecretBuffer(capacity: Limits.smallFrameBytes, limit: Limits.smallFrameBytes)
+    loop.onDelivered { [unowned self] in goOn() }
   }
 
   /// How many connections there are, those included that are closed and whose request still runs.
@@ -100,7 +110,23 @@ final class Server {
   }
 
   /// Nobody asks at present: gives back memory that only makes it faster.
-  func rest() { reader.rest() }
+  func rest() {
+    reader.rest()
+    for spare in spares { spare.buffer = nil }
+    sparesLeft = 0
+  }
+
+  /// Has a connection go on once those that were ready at the same time have come as far: their answers leave one after
+  /// the other, so that a client which reads many of them is woken up once, and not for each.
+  func goOnLater(_ connection: Connection) {
+    ready.append(connection)
+    if ready.count == Limits.answersAtOnce { goOn() }
+  }
+
+  private func goOn() {
+    for index in ready.indices { ready[index].goOn() }
+    ready.removeAll(keepingCapacity: true)
+  }
 
   /// Counts a request.
   func noteRequest() {
@@ -184,8 +210,11 @@ final class Server {
 
   /// An empty buffer to write answers into; `nil` where there is no memory.
   func lendBuffer() -> SecretBuffer? {
-    if let buffer = spare.take() { return buffer }
-    return try? SecretBuffer(capacity: Limits.smallFrameBytes, limit: Self.answerLimit)
+    if sparesLeft > 0 {
+      sparesLeft -= 1
+      if let buffer = spares[sparesLeft].buffer.take() { return buffer }
+    }
+    return try? SecretBuffer(capacity: Limits.answerBytes, limit: Self.answerLimit)
   }
 
   /// What a buffer of answers grows to at most: more than the largest one behind those that wait.
@@ -193,9 +222,10 @@ final class Server {
 
   /// Wipes a buffer that was lent, and keeps it for the next one unless it is a small one.
   func takeBack(_ buffer: consuming SecretBuffer) {
-    if buffer.capacity < Limits.smallFrameBytes { return }
-    buffer.empty(keeping: Limits.smallFrameBytes)
-    spare = consume buffer
+    if buffer.capacity < Limits.answerBytes || sparesLeft == spares.count { return }
+    buffer.empty(keeping: Limits.answerBytes)
+    spares[sparesLeft].buffer = consume buffer
+    sparesLeft += 1
   }
 
   /// The memory that connections have for themselves changed. Over the limit, those go that have been stuck longest;
