@@ -64,7 +64,7 @@ final class Server {
     self.journal = journal
     self.idle = idle
     received = try SecretBuffer(capacity: Limits.smallFrameBytes, limit: Limits.smallFrameBytes)
-    loop.onDelivered { [unowned self] in goOn() }
+    loop.onDelivered { [weak self] in self?.goOn() }
   }
 
   /// How many connections there are, those included that are closed and whose request still runs.
