@@ -207,6 +207,24 @@ import VaultModel
     #expect(received > Limits.secretBytes)
   }
 
+  @Test("a large answer that is not taken counts before the next connection is looked at")
+  @VaultActor
+  func largeAnswerCountsAtOnce() async throws {
+    let reception = try await Reception()
+    try reception.put("n.big", size: Limits.secretBytes)
+    var connections: [Connection] = []
+    let caller = try Caller.pair { socket in
+      guard let peer = try? Peer(of: socket.number) else { return }
+      if let one = try? Connection(socket, peer: peer, server: reception.server) { connections.append(one) }
+    }
+    let connection = try #require(connections.first)
+    caller.send(get("n.big"))
+    // As the loop does it, which has others to tell before what was ready at once goes on.
+    connection.ready(.readable)
+    #expect(reception.server.buffered > Limits.secretBytes / 2)
+    connection.close()
+  }
+
   @Test("2,048 connections are served, and the next one is told why it is not")
   func connections() async throws {
     guard clinux_raise_descriptor_limit(8_192) == 0, descriptorLimit() > 2 * Limits.connections + 100 else {

@@ -92,7 +92,8 @@ final class Connection: Watcher {
     if readiness.contains(.readable) {
       if wantsInput { receive() } else { ask(for: interest.subtracting(.readable)) }
     }
-    server.goOnLater(self)
+    // What a client does not take counts before others leave as much.
+    if outbox.isBlocked { goOn() } else { server.goOnLater(self) }
   }
 
   /// Closes it where it has been stuck until `now`.
