@@ -2,6 +2,8 @@
 // length. Used by everything that is sealed, authenticated or checked; docs/vault-file.md is the same for
 // readers elsewhere.
 
+import SecretMemory
+
 /// Puts bytes together.
 struct ByteWriter {
   private(set) var bytes: [UInt8] = []
@@ -23,17 +25,11 @@ struct ByteWriter {
   }
 
   /// Adds numbers, 8 bytes each.
-  mutating func add(_ numbers: some Collection<UInt64>) {
+  mutating func add(_ numbers: [UInt64]) {
     let start = bytes.count
-    bytes.append(contentsOf: repeatElement(0, count: 8 * numbers.count))
+    bytes.append(contentsOf: [UInt8](repeating: 0, count: 8 * numbers.count))
     var span = bytes.mutableSpan
-    var place = start
-    for number in numbers {
-      for shift in stride(from: 56, through: 0, by: -8) {
-        span[place] = UInt8(truncatingIfNeeded: number >> shift)
-        place += 1
-      }
-    }
+    for index in numbers.indices { span.write(numbers[index], at: start + 8 * index) }
   }
 
   /// Adds bytes of a length that the reader knows.

@@ -344,7 +344,8 @@ public final class FileStore: VaultFile {
       let form = EntryForm.bytes(of: entry)
       var placement = try place.judge { () throws(CryptoError) in
         try secret.withBytes { secret throws(CryptoError) in
-          try keys.placement(of: entry, form, secret, entry.pending ? .pending : [])
+          try keys.placement(
+            of: entry, form, secret, entry.pending ? .pending : [], known: known(entry.id, keys))
         }
       }
       placement.removesSecret = entry.isPurged
@@ -359,7 +360,19 @@ public final class FileStore: VaultFile {
     } else if case .unlocked(let file, _, let ledger) = condition, let row = placement.row,
       let others = ledger.othersUntilNow(file.reader.changeCount)
     {
-      records.keep(row.name, of: entry.id, others, entry: form.span, secret: row.secret.span)
+      records.keep(
+        row.name, of: entry.id, others, multiplier: placement.multiplier, entry: form.span,
+        secret: row.secret.span)
+    }
+  }
+
+  /// What was worked out before of the names of a record.
+  private func known(_ id: EntryID, _ keys: VaultKeys) -> KnownNames? {
+    guard let record = records.record(of: id) else { return nil }
+    return record.withParts { form, _ in
+      // Another id may have the same hash.
+      guard keys.entry(form, record.name, of: id) != nil else { return nil }
+      return KnownNames(id: record.name.id, namespace: record.name.namespace, multiplier: record.multiplier)
     }
   }
 

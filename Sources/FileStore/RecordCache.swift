@@ -11,11 +11,15 @@ struct RecordCache {
   struct Record {
     /// What of it is in the clear.
     let name: RecordName
+    /// What its id counts with in the sums over the set; `nil` where that was not worked out.
+    let multiplier: FieldElement?
     private let bytes: [UInt8]
     private let entrySize: Int
 
-    fileprivate init(_ name: RecordName, entry: Span<UInt8>, secret: Span<UInt8>) {
-      self.name = name
+    fileprivate init(
+      _ name: RecordName, _ multiplier: FieldElement?, entry: Span<UInt8>, secret: Span<UInt8>
+    ) {
+      (self.name, self.multiplier) = (name, multiplier)
       entrySize = entry.count
       var bytes: [UInt8] = []
       bytes.reserveCapacity(entry.count + secret.count)
@@ -34,7 +38,7 @@ struct RecordCache {
     fileprivate var size: Int { Self.overhead + bytes.count }
 
     // Two places in a dictionary that is half full, and an array's header.
-    private static let overhead = 160
+    private static let overhead = 224
   }
 
   // By the hash of the id: who asks compares what is found with the id, and no name is kept twice.
@@ -51,15 +55,19 @@ struct RecordCache {
     others == self.others ? records[id.hashValue] : nil
   }
 
+  /// The record that may be that of `id`, however old: for what never changes of it.
+  func record(of id: EntryID) -> Record? { records[id.hashValue] }
+
   /// Keeps a record, if it is one of those that are worth it.
   mutating func keep(
-    _ name: RecordName, of id: EntryID, _ others: UInt32, entry: Span<UInt8>, secret: Span<UInt8>
+    _ name: RecordName, of id: EntryID, _ others: UInt32, multiplier: FieldElement? = nil,
+    entry: Span<UInt8>, secret: Span<UInt8>
   ) {
     if others != self.others { forgetAll() }
     self.others = others
     guard changes[id.hashValue] == nil, entry.count + secret.count <= Limits.keptRecordBytes else { return }
     forget(id)
-    let record = Record(name, entry: entry, secret: secret)
+    let record = Record(name, multiplier, entry: entry, secret: secret)
     if size + record.size > Limits.keptBytes { forgetAll() }
     size += record.size
     records[id.hashValue] = record

@@ -71,6 +71,10 @@ final class VaultKeys: Sendable {
       })
   }
 
+  private func names(of entry: EntryID) throws(CryptoError) -> KnownNames {
+    KnownNames(id: try id(of: entry), namespace: try id(of: entry.key.namespace), multiplier: nil)
+  }
+
   /// The multiplier of an id in the sums over the set.
   func multiplier(of id: RecordID) throws(CryptoError) -> FieldElement {
     let code = try set.code { message in message.add(id.bits) }
@@ -122,16 +126,18 @@ final class VaultKeys: Sendable {
 
   /// A change that puts a record, sealed; `form` is the entry as `EntryForm` writes it.
   func placement(
-    of entry: Entry, _ form: [UInt8], _ secret: Span<UInt8>, _ marks: Standing.Marks
+    of entry: Entry, _ form: [UInt8], _ secret: Span<UInt8>, _ marks: Standing.Marks,
+    known: KnownNames? = nil
   ) throws(CryptoError) -> Placement {
     guard let standing = Standing(version: entry.version, marks: Int64(marks.rawValue)) else {
       throw .parameter("no record has version \(entry.version)")
     }
-    let name = RecordName(
-      id: try id(of: entry.id), namespace: try id(of: entry.id.key.namespace), standing: standing)
+    let own = if let known { known } else { try names(of: entry.id) }
+    let name = RecordName(id: own.id, namespace: own.namespace, standing: standing)
     let row = SealedRow(
       name: name, entry: try seal(form.span, .entry, of: name), secret: try seal(secret, .secret, of: name))
-    return Placement(id: name.id, multiplier: try multiplier(of: name.id), version: entry.version, row: row)
+    let factor = if let multiplier = own.multiplier { multiplier } else { try multiplier(of: own.id) }
+    return Placement(id: own.id, multiplier: factor, version: entry.version, row: row)
   }
 
   /// What both parts are bound to: so no record can be moved, renamed, mixed or aged.
@@ -166,6 +172,13 @@ final class VaultKeys: Sendable {
 
   /// What the state is bound to.
   private static func associatedWithState(_ vault: VaultID) -> [UInt8] { Array("state".utf8) + vault.array }
+}
+
+/// What the names of an entry were worked out to be before.
+struct KnownNames {
+  let id: RecordID
+  let namespace: RecordID
+  let multiplier: FieldElement?
 }
 
 /// What of a record is in the clear: the ids of its key and of its namespace, and its version and marks.

@@ -18,6 +18,15 @@ extension MutableSpan<UInt8> {
     write(unsafe Span(_unsafeElements: bytes), at: place)
   }
 
+  /// Writes a number from `place` on, its largest byte first.
+  @inlinable @inline(__always)
+  public mutating func write(_ number: UInt64, at place: Int) {
+    precondition(place >= 0 && place <= count - 8)
+    unsafe withUnsafeMutableBytes { bytes in
+      unsafe bytes.storeBytes(of: number.bigEndian, toByteOffset: place, as: UInt64.self)
+    }
+  }
+
   /// Writes all of `source` from `place` on.
   public mutating func write(_ source: Span<UInt8>, at place: Int) {
     precondition(place >= 0 && source.count <= count - place)
