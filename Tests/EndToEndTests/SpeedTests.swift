@@ -11,7 +11,6 @@ extension EndToEnd {
     @Test(
       "beside its peer, nothing is slower than promised by more than half",
       .enabled(if: Project.isReleaseBuild, "the programs that make build made are what is measured"),
-      .disabled("Get and Set are behind what was promised until they have been made faster"),
       arguments: Promise.allCases)
     func promised(promise: Promise) throws {
       if let peer = promise.peer, !Workshop.hasProgram(peer) {
