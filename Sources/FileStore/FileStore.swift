@@ -193,9 +193,8 @@ public final class FileStore: VaultFile {
     // Where somebody else changes the file, it is asked each time.
     let others = ledger.othersUntilNow(file.reader.changeCount)
     if let others, let kept = records.record(of: id, others) {
-      let token = kept.withParts { form, secret in self.token(kept.name, form, secret, of: id, keys) }
       // Where it is another's, whose id has the same hash, the file is asked too.
-      if let token { return token }
+      if let token = token(kept, of: id, keys) { return token }
     }
     let record = try place.judge { () throws(CryptoError) in try keys.id(of: id) }
     return try row(record, "the record of \(id)") { name, entry, secret in
@@ -205,6 +204,22 @@ public final class FileStore: VaultFile {
         if let others { records.keep(name, of: id, others, entry: form, secret: secret) }
         return token
       }
+    }
+  }
+
+  /// The token that a record holds which was read before; `nil` where it is another's.
+  private func token(_ kept: RecordCache.Record, of id: EntryID, _ keys: VaultKeys) -> Token? {
+    kept.withParts { form, secret in
+      if let shared = kept.shared {
+        guard shared.entry.id == id, let secret = try? keys.open(secret, .secret, of: kept.name) else {
+          return nil
+        }
+        return Token(shared, secret: SharedSecret(secret))
+      }
+      guard let token = token(kept.name, form, secret, of: id, keys) else { return nil }
+      let shared = SharedEntry(token.entry)
+      records.share(shared)
+      return token
     }
   }
 

@@ -13,6 +13,8 @@ struct RecordCache {
     let name: RecordName
     /// What its id counts with in the sums over the set; `nil` where that was not worked out.
     let multiplier: FieldElement?
+    /// The entry, where it was read from here before.
+    fileprivate(set) var shared: SharedEntry?
     private let bytes: [UInt8]
     private let entrySize: Int
 
@@ -44,6 +46,7 @@ struct RecordCache {
   // By the hash of the id: who asks compares what is found with the id, and no name is kept twice.
   private var records: [Int: Record] = [:]
   private var size = 0
+  private var sharedCount = 0
   // How often the file had been changed by others when these were read.
   private var others: UInt32 = 0
   // How many changes of a record are under way. Whoever reads meanwhile may get the old value or the new, and after the
@@ -57,6 +60,16 @@ struct RecordCache {
 
   /// The record that may be that of `id`, however old: for what never changes of it.
   func record(of id: EntryID) -> Record? { records[id.hashValue] }
+
+  /// Keeps the entry of a record ready, as long as there are few: a program asks for a handful again and again, and who
+  /// asks for all of many asks for each once.
+  mutating func share(_ entry: SharedEntry) {
+    guard sharedCount < Limits.sharedEntries else { return }
+    let hash = entry.entry.id.hashValue
+    guard let record = records[hash], record.shared == nil else { return }
+    records[hash]?.shared = entry
+    sharedCount += 1
+  }
 
   /// Keeps a record, if it is one of those that are worth it.
   mutating func keep(
@@ -88,11 +101,12 @@ struct RecordCache {
   private mutating func forget(_ id: EntryID) {
     guard let gone = records.removeValue(forKey: id.hashValue) else { return }
     size -= gone.size
+    if gone.shared != nil { sharedCount -= 1 }
   }
 
   /// Nothing that was read counts any more, or its memory is wanted.
   mutating func forgetAll() {
     records = [:]
-    size = 0
+    (size, sharedCount) = (0, 0)
   }
 }

@@ -12,7 +12,10 @@ public struct ExactText: Hashable, Sendable, Comparable, CustomStringConvertible
   }
 
   public static func == (left: Self, right: Self) -> Bool {
-    left.text.utf8.elementsEqual(right.text.utf8)
+    let (one, other) = (left.text.utf8.span, right.text.utf8.span)
+    guard one.count == other.count else { return false }
+    for index in one.indices where one[index] != other[index] { return false }
+    return true
   }
 
   /// In the order of the bytes.

@@ -147,6 +147,8 @@ public enum Limits {
   /// Bytes that records of the vault file may take in memory, sealed, so that the file need not be asked again: 100,000
   /// tokens of the usual kind. Dropped whole where one more does not fit, and when nobody asks for a while.
   public static let keptBytes = 33_554_432
+  /// Records whose entry is kept ready beside it, with its text: half a megabyte.
+  public static let sharedEntries = 1_024
   /// Bytes of a record up to which it is kept: what is longer is long to send as well.
   public static let keptRecordBytes = 4_096
   /// Events that a watcher has not taken: what a logout of a large namespace makes fits. With more it is told `lost`.

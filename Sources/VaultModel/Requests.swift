@@ -101,13 +101,26 @@ public enum WatchFilter: Hashable, Sendable {
 /// A secret with its entry. Shared: on its way from a store to the reply it is handed on a dozen times.
 public final class Token: Sendable {
   /// What is known of it.
-  public let entry: Entry
+  public var entry: Entry { _read { yield held.entry } }
   /// The secret.
   public let secret: SharedSecret
+  /// The entry as other tokens have it too; `nil` where it is this one's alone.
+  public var shared: SharedEntry? { isShared ? held : nil }
+
+  private let held: SharedEntry
+  private let isShared: Bool
 
   /// A token of these two.
   public init(entry: Entry, secret: SharedSecret) {
-    self.entry = entry
+    held = SharedEntry(entry)
+    isShared = false
+    self.secret = secret
+  }
+
+  /// A token of these two, of which the first is in other tokens too.
+  public init(_ shared: SharedEntry, secret: SharedSecret) {
+    held = shared
+    isShared = true
     self.secret = secret
   }
 }

@@ -98,7 +98,10 @@ extension SecretBuffer {
   fileprivate mutating func appendToken(_ token: Token) throws(SecretMemoryError) {
     try appendSecret(token.secret)
     try append(#","entry":"#)
-    try appendEntry(token.entry)
+    guard let shared = token.shared else { return try appendEntry(token.entry) }
+    try append(UInt8(ascii: "{"))
+    try append(shared.text { entry in EntryWriter(entry).text }.span)
+    try append(UInt8(ascii: "}"))
   }
 
   fileprivate mutating func appendRefreshed(
@@ -124,51 +127,9 @@ extension SecretBuffer {
 
   /// Adds what an entry has, without the braces around it: all at once, since nearly every answer has one.
   mutating func appendMembers(of entry: Entry) throws(SecretMemoryError) {
-    let (key, account, label) = (entry.id.key.text, entry.id.account.text, entry.label ?? "")
-    let escapes = (key.utf8.span.jsonEscapes, account.utf8.span.jsonEscapes, label.utf8.span.jsonEscapes)
-    let texts =
-      key.utf8.count + escapes.0 + account.utf8.count + escapes.1 + label.utf8.count + escapes.2
-    _ = try fill(atLeast: Self.mostEntryBytes + texts) { free in
-      var end = 0
-      free.put(#""key":"#, at: &end)
-      free.put(key.utf8.span, escapes: escapes.0, at: &end)
-      free.put(#","account":"#, at: &end)
-      free.put(account.utf8.span, escapes: escapes.1, at: &end)
-      free.put(#","version":"#, at: &end)
-      free.put(entry.version, at: &end)
-      free.put(#","created":"#, at: &end)
-      free.put(entry.created.seconds, at: &end)
-      free.put(#","modified":"#, at: &end)
-      free.put(entry.modified.seconds, at: &end)
-      if let expires = entry.expires {
-        free.put(#","expires":"#, at: &end)
-        free.put(expires.seconds, at: &end)
-      }
-      if let idle = entry.idle {
-        free.put(#","idle":"#, at: &end)
-        free.put(idle, at: &end)
-      }
-      free.put(#","untilLogout":"#, at: &end)
-      free.put(entry.untilLogout, at: &end)
-      if entry.label != nil {
-        free.put(#","label":"#, at: &end)
-        free.put(label.utf8.span, escapes: escapes.2, at: &end)
-      }
-      free.put(#","size":"#, at: &end)
-      free.put(Int64(entry.size), at: &end)
-      switch entry.store {
-      case .secretService: free.put(#","store":"secret_service""#, at: &end)
-      case .file: free.put(#","store":"file""#, at: &end)
-      case .session: free.put(#","store":"session""#, at: &end)
-      }
-      free.put(#","pending":"#, at: &end)
-      free.put(entry.pending, at: &end)
-      return end
-    }
+    let writer = EntryWriter(entry)
+    _ = try fill(atLeast: writer.mostBytes) { free in writer.write(into: &free) }
   }
-
-  /// The most bytes of an entry beside what its texts take: names, punctuation, and six numbers.
-  private static let mostEntryBytes = 176 + 6 * mostIntegerBytes
 
   fileprivate mutating func appendEvent(_ event: VaultEvent) throws(SecretMemoryError) {
     try append(#""event":"#)
