@@ -44,10 +44,8 @@ package final class Daemon {
   }
 
   private static func flags(_ folder: String, _ socket: String, _ store: String) -> [String] {
-    // What takes longer than a request may is measured all the same.
     [
       "--socket", socket, "--store", store, "--data-dir", "\(folder)/data", "--log-level", "error",
-      "--timeout", "120",
     ]
   }
 

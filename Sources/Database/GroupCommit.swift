@@ -113,6 +113,9 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
     await thread.end()
   }
 
+  /// How many changes wait for the next commit.
+  var waitingCount: Int { waiting.withLock { $0.count } }
+
   private func schedule() {
     thread.enqueue { desk in
       desk.commit(self.waiting.withLock { $0.take(Limits.changesInOneCommit) })
@@ -130,6 +133,8 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
   private struct Line {
     private var changes: [Waiting] = []
     private var isScheduled = false
+
+    var count: Int { changes.count }
 
     /// - Returns: whether the thread has to be told.
     mutating func add(_ change: Waiting) -> Bool {

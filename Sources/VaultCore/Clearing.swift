@@ -31,18 +31,15 @@ extension Vault {
     if let trouble = state.trouble { throw trouble }
     let patience = patience(interactive: false)
     return try await deadlines.run(patience, late: late(.vault, nil, isChange: true)) {
-      _ async throws(VaultError) in
-      try await self.clearNamespaceNow(namespace, account, caller, patience)
+      life async throws(VaultError) in
+      try await self.clearNamespaceNow(namespace, account, caller, patience, life)
     }
   }
 
   private func clearNamespaceNow(
-    _ namespace: Namespace, _ account: Account?, _ caller: CallerID?, _ patience: Patience
+    _ namespace: Namespace, _ account: Account?, _ caller: CallerID?, _ patience: Patience, _ life: Life
   ) async throws(VaultError) -> Clearance {
-    var ids = Set(try state.records(namespace).map(\.id))
-    if session.isUnlocked {
-      for entry in try await session.list(namespace, patience) { ids.insert(entry.id) }
-    }
+    var keys = KeysToClear(account)
     let isFileClosed = fileMayHoldRecords && file.status.state == .locked
     let isClosed = isFileClosed || isSessionClosed
     var trouble: VaultError?
@@ -52,49 +49,94 @@ extension Vault {
     }
     if fileMayHoldRecords, !isFileClosed {
       do throws(VaultError) {
-        for entry in try await file.list(namespace, patience) { ids.insert(entry.id) }
+        await keys.add(try await file.list(namespace, patience).lazy.map(\.id))
       } catch {
         trouble = error
       }
     }
+    await keys.add(try state.records(namespace).lazy.map(\.id))
+    if session.isUnlocked { await keys.add(try await session.list(namespace, patience).lazy.map(\.id)) }
     if preference != .file {
       // What can't be listed and is not recorded is not known to be there.
       let found = try? await secretService.list(namespace, patience)
-      for entry in found ?? [] { ids.insert(entry.id) }
+      await keys.add((found ?? []).lazy.map(\.id))
     }
-    if let account { ids = ids.filter { $0.account == account } }
-    var total = try await clearAll(ids.sorted(), caller)
+    var total = try await clearAll(keys.inOrder, caller, life)
     if let trouble { throw trouble }
     if isClosed { total.pending = true }
     return total
   }
 
-  /// Clears keys side by side, so that the file commits them together. Each is tried, whatever befalls another.
-  private func clearAll(_ ids: [EntryID], _ caller: CallerID?) async throws(VaultError) -> Clearance {
-    let clears = ids.map { id in
-      let promise = Promise<Result<Clearance, VaultError>>()
-      Task {
-        do throws(VaultError) {
-          promise.resume(returning: .success(try await clear(id, ifVersion: nil, caller: caller)))
-        } catch {
-          promise.resume(returning: .failure(error))
-        }
-      }
-      return promise
+  /// The keys that a logout is about, each once.
+  private struct KeysToClear {
+    private var list: [EntryID] = []
+    private var known: Set<EntryID> = []
+    private let account: Account?
+
+    /// None yet; of `account` alone, where there is one.
+    init(_ account: Account?) {
+      self.account = account
     }
+
+    /// By name; where they are more than fit into one commit, in the order in which the file tells them, so that
+    /// neighbours in the file are removed together.
+    var inOrder: [EntryID] { list.count > Limits.keysClearedAtOnce ? list : list.sorted() }
+
+    /// Adds keys that are not known yet; others have their turn meanwhile.
+    @VaultActor
+    mutating func add(_ ids: some Collection<EntryID>) async {
+      known.reserveCapacity(known.count + ids.count)
+      list.reserveCapacity(list.count + ids.count)
+      for (place, id) in ids.enumerated() {
+        if place % Limits.rowsListedAtOnce == 0 { await VaultActor.giveWay() }
+        guard account == nil || id.account == account else { continue }
+        if known.insert(id).inserted { list.append(id) }
+      }
+    }
+  }
+
+  /// What clearing many keys has come to.
+  @VaultActor
+  private final class ClearingOfMany {
+    var left: ArraySlice<EntryID>
     var total = Clearance(cleared: 0, pending: false)
     var trouble: VaultError?
-    for clear in clears {
-      switch await clear.value() {
-      case .success(let one):
-        total.cleared += one.cleared
-        total.pending = total.pending || one.pending
-      case .failure(let error):
-        trouble = trouble ?? error
-      }
+
+    init(_ ids: [EntryID]) {
+      left = ids[...]
     }
-    if let trouble { throw trouble }
-    return total
+  }
+
+  /// Clears keys side by side, so that the file commits them together, but never more at once than fill its commits.
+  /// Each is tried, whatever befalls another, as long as somebody waits for the outcome: whoever was told that it did
+  /// not end in time may store a key anew.
+  private func clearAll(
+    _ ids: [EntryID], _ caller: CallerID?, _ life: Life
+  ) async throws(VaultError) -> Clearance {
+    let work = ClearingOfMany(ids)
+    let lanes = (0..<min(ids.count, Limits.keysClearedAtOnce)).map { _ in
+      let done = Promise<Void>()
+      Task {
+        while !life.isOver, let id = work.left.popFirst() {
+          do throws(VaultError) {
+            let one = try await turns.take(id) { () async throws(VaultError) in
+              try requireTime(life, id)
+              defer { forgetRead(id) }
+              return try await clearInTurn(id, caller)
+            }
+            work.total.cleared += one.cleared
+            work.total.pending = work.total.pending || one.pending
+          } catch {
+            work.trouble = work.trouble ?? error
+          }
+        }
+        done.resume()
+      }
+      return done
+    }
+    for lane in lanes { await lane.value() }
+    if let trouble = work.trouble { throw trouble }
+    return work.total
   }
 
   private func clearInTurn(_ id: EntryID, _ caller: CallerID?) async throws(VaultError) -> Clearance {

@@ -82,14 +82,15 @@ public final class VaultExecutor: SerialExecutor {
 
   /// Runs the jobs that are waiting now, on the calling thread, which must be the one thread that ever does. Takes
   /// them one by one: a job may be the event loop, which never returns and runs those behind it itself.
-  /// - Returns: whether there were any.
+  /// - Parameter most: how many of them at most.
+  /// - Returns: how many there were to be run.
   @discardableResult
-  public func runPending() -> Bool {
-    let count = queue.withLock { $0.count }
+  public func runPending(atMost most: Int = .max) -> Int {
+    let count = min(most, queue.withLock { $0.count })
     for _ in 0..<count {
       guard let job = queue.withLock({ $0.take() }) else { break }
       unsafe job.runSynchronously(on: asUnownedSerialExecutor())
     }
-    return count > 0
+    return count
   }
 }

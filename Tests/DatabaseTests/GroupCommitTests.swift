@@ -1,5 +1,6 @@
 // The file thread: what comes in together is committed together, and each change has its own outcome.
 
+import Dispatch
 import Synchronization
 import TestSupport
 import Testing
@@ -46,6 +47,32 @@ import VaultModel
     #expect(count == 400)
     #expect(sizes.all.withLock { $0.count } < 400)
     #expect(sizes.all.withLock { $0.reduce(0, +) } == 400)
+  }
+
+  @Test("changes that wait are committed in as few transactions as their limit allows")
+  func full() async throws {
+    let sizes = BatchSizes()
+    let writer = writer(sizes)
+    let (begun, goOn) = (Promise<Void>(), Promise<Void>())
+    let count = 2 * Limits.changesInOneCommit + 7
+    async let held: Void = writer.perform { _, _ throws(CommitFailure) in
+      begun.resume()
+      // The thread waits as it does for a disk.
+      let semaphore = DispatchSemaphore(value: 0)
+      Task {
+        await goOn.value()
+        semaphore.signal()
+      }
+      semaphore.wait()
+    }
+    await begun.value()
+    let outcomes = (1...count).map { number in Task { await writer.commit(number) } }
+    while writer.waitingCount < count { await Task.yield() }
+    goOn.resume()
+    try await held
+    for outcome in outcomes { #expect(await outcome.value == nil) }
+    let most = Limits.changesInOneCommit
+    #expect(sizes.all.withLock { $0 } == [most, most, 7])
   }
 
   @Test("a change that cannot be made does not take those with it that it came with")

@@ -152,6 +152,8 @@ public final class FakeFile: VaultFile {
   public var highest: Version = 0
   /// What happens between a removal and its acknowledgement.
   public var afterRemoval: (@VaultActor () async -> Void)?
+  /// What was removed, in the order in which that was asked for.
+  public var removals: [EntryID] = []
 
   public init(exists: Bool = true, isUnlocked: Bool = true) {
     self.exists = exists
@@ -198,6 +200,7 @@ public final class FakeFile: VaultFile {
     if let error = closed ?? trouble { throw WriteFailure(error) }
     highest = max(highest, version)
     damaged.remove(id)
+    removals.append(id)
     let removed = items.removeValue(forKey: id) != nil
     await afterRemoval?()
     return removed

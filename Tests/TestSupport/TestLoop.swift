@@ -16,7 +16,7 @@ private let loop: Void = {
   let thread = Thread {
     while true {
       work.wait()
-      while VaultActor.executor.runPending() {}
+      while VaultActor.executor.runPending() > 0 {}
     }
   }
   thread.stackSize = 8 << 20

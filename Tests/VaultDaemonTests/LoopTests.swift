@@ -106,6 +106,30 @@ import VaultModel
     #expect(await tally.count == 4_000)
   }
 
+  @Test("a descriptor that becomes ready behind a thousand jobs is looked at before the last of them")
+  func jobsGiveWay() async throws {
+    let loop = try await RealLoop.get()
+    try await check(loop)
+
+    @VaultActor func check(_ loop: EventLoop) async throws {
+      let (watcher, done) = (Recorder(loop), Promise<Void>())
+      let caller = try Caller.pair { watcher.own($0) }
+      watcher.watch = try loop.watch(watcher.number, for: .readable, watcher)
+      var (count, countAtEvent) = (0, -1)
+      watcher.onReady = { countAtEvent = count }
+      caller.send(bytes: [1])
+      for number in 1...1_000 {
+        Task { @VaultActor in
+          count += 1
+          if number == 1_000 { done.resume() }
+        }
+      }
+      await done.value()
+      #expect((0..<1_000).contains(countAtEvent))
+      watcher.forget()
+    }
+  }
+
   @Test("an event that was fetched for a descriptor that is gone reaches nobody, also not its successor")
   func stale() async throws {
     let loop = try await RealLoop.get()

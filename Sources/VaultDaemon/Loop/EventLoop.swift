@@ -52,6 +52,8 @@ final class EventLoop {
 
   // Jobs that make jobs get this many rounds before descriptors are looked at again.
   private static let rounds = 4
+  // Nor are more jobs run than this many: a commit of a logout wakes up hundreds, of 10 µs each.
+  private static let jobs = 128
   private static let wakeupToken = UInt64.max
   private static let timerToken = UInt64.max - 1
 
@@ -162,7 +164,12 @@ final class EventLoop {
   /// Runs the jobs that are waiting.
   /// - Returns: whether none is left.
   private func runJobs() -> Bool {
-    for _ in 0..<Self.rounds where !VaultActor.executor.runPending() { return true }
+    var left = Self.jobs
+    for _ in 0..<Self.rounds where left > 0 {
+      let count = VaultActor.executor.runPending(atMost: left)
+      if count == 0 { return true }
+      left -= count
+    }
     return false
   }
 

@@ -1,0 +1,78 @@
+// A logout of more keys than can be removed at once: in what order, how many at a time, and what becomes of the rest
+// where nobody waits for it any more.
+
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import VaultCore
+
+@Suite struct LogoutTests {
+  init() { startVaultActor() }
+
+  private static let count = 2 * Limits.keysClearedAtOnce + 3
+
+  /// A vault whose file has many keys of namespace `a`, and whose removals wait for `gate`.
+  @VaultActor private static func bench(_ gate: Promise<Void>) async throws -> Bench {
+    let bench = Bench(.file)
+    for number in 0..<count { try await bench.set("a.k\(number)", "v") }
+    try await bench.set("b.other", "other")
+    bench.file.afterRemoval = { await gate.value() }
+    return bench
+  }
+
+  @Test("a logout removes a bounded number of keys at once, in the file's order, and lets others be answered")
+  @VaultActor func manyKeys() async throws {
+    let gate = Promise<Void>()
+    let bench = try await Self.bench(gate)
+    let namespace = try Namespace("a")
+    let order = try await bench.file.list(namespace, bench.vault.patience(interactive: false)).map(\.id)
+    let watching = bench.vault.watch(.everything)
+    let logout = Task { try await bench.vault.clearNamespace(namespace, account: nil) }
+    #expect(await bench.becomesTrue { bench.file.removals.count >= Limits.keysClearedAtOnce })
+    for _ in 0..<100 { await Task.yield() }
+    #expect(bench.file.removals.count == Limits.keysClearedAtOnce)
+    #expect(try await bench.get("b.other") == "other")
+    try await bench.set("b.new", "new")
+    #expect(watching.next()?.id == (try bench.id("b.new")))
+    gate.resume()
+    #expect(try await logout.value == Clearance(cleared: Self.count, pending: false))
+    #expect(bench.file.removals == order)
+    #expect(try await bench.vault.list(nil).map(\.id.key.text) == ["b.new", "b.other"])
+  }
+
+  @Test("each key of a logout has a version and an event of its own")
+  @VaultActor func events() async throws {
+    let bench = Bench(.file)
+    for number in 0..<500 { try await bench.set("a.k\(number)", "v") }
+    let watching = bench.vault.watch(.everything)
+    _ = try await bench.vault.clearNamespace(try Namespace("a"), account: nil)
+    var (keys, versions): (Set<EntryID>, Set<Version>) = ([], [])
+    while let event = watching.next() {
+      #expect(event.kind == .cleared)
+      keys.insert(try #require(event.id))
+      versions.insert(try #require(event.version))
+    }
+    #expect(keys.count == 500 && versions.count == 500)
+  }
+
+  @Test("a key that is stored after a logout was answered late stays")
+  @VaultActor func late() async throws {
+    let gate = Promise<Void>()
+    let bench = try await Self.bench(gate)
+    let logout = Task {
+      try await bench.outcome { _ = try await bench.vault.clearNamespace(try Namespace("a"), account: nil) }
+    }
+    #expect(await bench.becomesTrue { bench.file.removals.count >= Limits.keysClearedAtOnce })
+    let begun = Set(bench.file.removals)
+    bench.clock.pass(milliseconds: Int64(Limits.timeout) * 1_000 + Limits.graceMilliseconds)
+    #expect(try await logout.value == .unavailable)
+    let left = try #require(try (0..<Self.count).first { !begun.contains(try bench.id("a.k\($0)")) })
+    try await bench.set("a.k\(left)", "again")
+    gate.resume()
+    #expect(await bench.becomesTrue { begun.allSatisfy { bench.vault.turns.isFree($0) } })
+    for _ in 0..<100 { await Task.yield() }
+    #expect(try await bench.get("a.k\(left)") == "again")
+    #expect(bench.file.removals.count == begun.count)
+  }
+}
