@@ -147,8 +147,16 @@ public final class FileStore: VaultFile {
   public var highestVersion: Version {
     switch condition {
     case .unlocked(_, _, let ledger): ledger.highest
-    case .locked(let file): max(file.largestVersion, highestBeforeLock)
+    case .locked(let file): max(largestVersion(of: file), highestBeforeLock)
     case .absent, .refused: highestBeforeLock
+    }
+  }
+
+  /// A file that can't tell is of no use to who has to change it: as if that had been found when it was opened.
+  private func largestVersion(of file: OpenedFile) -> Version {
+    do throws(DatabaseFault) { return try file.largestVersion() } catch {
+      condition = .refused(error.outcome(in: place))
+      return 0
     }
   }
 
@@ -156,7 +164,7 @@ public final class FileStore: VaultFile {
     era += 1
     guard case .unlocked(let file, _, let ledger) = condition else { return }
     highestBeforeLock = ledger.highest
-    file.recordCount = ledger.recordCount
+    file.lock(at: highestBeforeLock, recordCount: ledger.recordCount)
     ledger.close()
     condition = .locked(file)
   }
@@ -235,27 +243,33 @@ public final class FileStore: VaultFile {
 
   public func list(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry] {
     var entries: [Entry] = []
+    try await forEach(in: namespace, patience) { entries.append($0) }
+    return entries
+  }
+
+  public func forEach(
+    in namespace: Namespace?, _ patience: Patience, _ body: (Entry) -> Void
+  ) async throws(VaultError) {
     var first: Int64? = .min
     while let start = first {
-      first = try listSome(namespace, from: start, &entries)
+      first = try listSome(namespace, from: start, body)
       // Other requests have their turn; a list is no snapshot, and each entry of it is as it was when it was
       // read.
       await VaultActor.giveWay()
     }
-    return entries
   }
 
-  /// Adds some entries to a list, from a row on, and gives the row to go on from. Records that fail
-  /// authentication are not in it: `verify` counts them.
+  /// Gives `body` some entries, from a row on, and returns the row to go on from. Records that fail
+  /// authentication are not among them: `verify` counts them.
   private func listSome(
-    _ namespace: Namespace?, from first: Int64, _ entries: inout [Entry]
+    _ namespace: Namespace?, from first: Int64, _ body: (Entry) -> Void
   ) throws(VaultError) -> Int64? {
     let (file, keys, ledger) = try unlocked()
     var unsettled: [RecordID] = []
     func add(_ entry: Entry?) {
       // Two namespaces may share an id.
       guard let entry, namespace == nil || entry.id.key.namespace == namespace else { return }
-      entries.append(entry)
+      body(entry)
     }
     let of = try place.judge { () throws(CryptoError) in try namespace.map(keys.id(of:)) }
     let next = try place.judge { () throws(DatabaseFault) in

@@ -18,8 +18,7 @@ final class OpenedFile {
   /// How many records there are, as far as that is known while the file is locked; `nil` where some were changed.
   var recordCount: Int?
 
-  /// The largest version that a record shows, as far as it may be believed while the file is locked.
-  let largestVersion: Version
+  private var largest: Version?
 
   /// Opens the file in `folder`.
   /// - Returns: `nil` where there is none.
@@ -48,10 +47,6 @@ final class OpenedFile {
       reader = try RecordReader(connection)
       slots = try reader.slots()
       recordCount = try reader.count()
-      // A change made while the file is locked must be above what is in it. Somebody without the key may have written
-      // any number: beyond what a record may have it is none of ours.
-      let largest = try reader.largestVersion()
-      largestVersion = (0...Standing.largestVersion / 2).contains(largest) ? largest : 0
     } catch {
       throw error.outcome(in: blueprint.place)
     }
@@ -66,6 +61,24 @@ final class OpenedFile {
         throw .database(error)
       }
     }
+  }
+
+  /// The largest version that a record shows, as far as it may be believed while the file is locked: a change made
+  /// then must be above what is in it. Asks every page of the file the first time, which a file that is unlocked at once
+  /// is spared.
+  func largestVersion() throws(DatabaseFault) -> Version {
+    if let largest { return largest }
+    // Somebody without the key may have written any number: beyond what a record may have it is none of ours.
+    let shown = try reader.largestVersion()
+    let largest = (0...Standing.largestVersion / 2).contains(shown) ? shown : 0
+    self.largest = largest
+    return largest
+  }
+
+  /// The file is locked again, with records up to this version.
+  func lock(at highest: Version, recordCount: Int?) {
+    largest = highest
+    self.recordCount = recordCount
   }
 
   /// The slots that are sound.

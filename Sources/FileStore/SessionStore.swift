@@ -239,6 +239,16 @@ public final class SessionStore: SessionKeeper {
     }
   }
 
+  public func forEach(
+    in namespace: Namespace?, _ patience: Patience, _ body: (Entry) -> Void
+  ) async throws(VaultError) {
+    switch present {
+    case .nowhere, .empty: break
+    case .barred(let error): throw error
+    case .kept(let file): try await file.forEach(in: namespace, patience, body)
+    }
+  }
+
   public func write(
     _ entry: Entry, _ secret: SharedSecret, _ patience: Patience
   ) async throws(WriteFailure) {

@@ -49,17 +49,19 @@ extension Vault {
     }
     if fileMayHoldRecords, !isFileClosed {
       do throws(VaultError) {
-        await keys.add(try await file.list(namespace, patience).lazy.map(\.id))
+        try await file.forEach(in: namespace, patience) { keys.add($0.id) }
       } catch {
         trouble = error
       }
     }
-    await keys.add(try state.records(namespace).lazy.map(\.id))
-    if session.isUnlocked { await keys.add(try await session.list(namespace, patience).lazy.map(\.id)) }
+    for record in try state.records(namespace) { keys.add(record.id) }
+    if session.isUnlocked {
+      try await session.forEach(in: namespace, patience) { keys.add($0.id) }
+    }
     if preference != .file {
       // What can't be listed and is not recorded is not known to be there.
       let found = try? await secretService.list(namespace, patience)
-      await keys.add((found ?? []).lazy.map(\.id))
+      for entry in found ?? [] { keys.add(entry.id) }
     }
     var total = try await clearAll(keys.inOrder, caller, life)
     if let trouble { throw trouble }
@@ -82,16 +84,10 @@ extension Vault {
     /// neighbours in the file are removed together.
     var inOrder: [EntryID] { list.count > Limits.keysClearedAtOnce ? list : list.sorted() }
 
-    /// Adds keys that are not known yet; others have their turn meanwhile.
-    @VaultActor
-    mutating func add(_ ids: some Collection<EntryID>) async {
-      known.reserveCapacity(known.count + ids.count)
-      list.reserveCapacity(list.count + ids.count)
-      for (place, id) in ids.enumerated() {
-        if place % Limits.rowsListedAtOnce == 0 { await VaultActor.giveWay() }
-        guard account == nil || id.account == account else { continue }
-        if known.insert(id).inserted { list.append(id) }
-      }
+    /// Adds a key that is not known yet.
+    mutating func add(_ id: EntryID) {
+      guard account == nil || id.account == account else { return }
+      if known.insert(id).inserted { list.append(id) }
     }
   }
 

@@ -171,10 +171,8 @@ extension Vault {
       if case .present(let entry) = record.standing { schedule(entry) }
     }
     let patience = patience(interactive: false)
-    for entry in (try? await session.list(nil, patience)) ?? [] { schedule(entry) }
-    if file.isUnlocked {
-      for entry in (try? await file.list(nil, patience)) ?? [] { schedule(entry) }
-    }
+    try? await session.forEach(in: nil, patience) { schedule($0) }
+    if file.isUnlocked { try? await file.forEach(in: nil, patience) { schedule($0) } }
   }
 
   /// The wall clock was set: entries may be over earlier than was thought.

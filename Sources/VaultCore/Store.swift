@@ -101,6 +101,12 @@ public protocol OwnStore: Store {
   /// or, where `entry.isPurged`, also the secret by none. `lookUp` finds a purged entry with an empty secret.
   func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure)
 
+  /// Gives `body` what `list` gives, one by one, as it comes from the store: who needs little of each entry need not
+  /// hold them all.
+  func forEach(
+    in namespace: Namespace?, _ patience: Patience, _ body: (Entry) -> Void
+  ) async throws(VaultError)
+
   /// Nobody asks at present: gives back memory that only makes it faster.
   func rest()
 }

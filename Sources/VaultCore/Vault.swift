@@ -102,10 +102,11 @@ public final class Vault {
     await opened()
   }
 
-  /// A store of ours was opened: what had to be left is removed, and what has an end is noted.
+  /// A store of ours was opened: what had to be left is removed, and what has an end is noted. Requests do not wait for
+  /// the latter: whether an entry is over is judged anew by each of them.
   func opened() async {
     await removeStaleCopies()
-    await scheduleAll()
+    Task { await scheduleAll() }
   }
 
   /// Nobody asks at present: gives back memory that only makes it faster.

@@ -20,7 +20,12 @@ public struct ExactText: Hashable, Sendable, Comparable, CustomStringConvertible
 
   /// In the order of the bytes.
   public static func < (left: Self, right: Self) -> Bool {
-    left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    // A string's own view gives its bytes one by one: a list of many names takes five times as long to sort.
+    let (one, other) = (left.text.utf8.span, right.text.utf8.span)
+    for index in 0..<min(one.count, other.count) where one[index] != other[index] {
+      return one[index] < other[index]
+    }
+    return one.count < other.count
   }
 
   public func hash(into hasher: inout Hasher) {

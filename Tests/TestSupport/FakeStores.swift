@@ -211,6 +211,12 @@ public final class FakeFile: VaultFile {
     return items.values.map(\.entry).filter { namespace == nil || $0.id.key.namespace == namespace }
   }
 
+  public func forEach(
+    in namespace: Namespace?, _ patience: Patience, _ body: (Entry) -> Void
+  ) async throws(VaultError) {
+    for entry in try await list(namespace, patience) { body(entry) }
+  }
+
   public func initialise(_ key: SlotKey) async throws(VaultError) {
     exists = true
     isUnlocked = true
@@ -396,5 +402,10 @@ public final class FakeSession: SessionKeeper {
   public func list(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry] {
     if let closed { throw closed }
     return items.values.map(\.entry).filter { namespace == nil || $0.id.key.namespace == namespace }
+  }
+  public func forEach(
+    in namespace: Namespace?, _ patience: Patience, _ body: (Entry) -> Void
+  ) async throws(VaultError) {
+    for entry in try await list(namespace, patience) { body(entry) }
   }
 }

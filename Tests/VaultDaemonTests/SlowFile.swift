@@ -51,6 +51,11 @@ final class SlowFile: VaultFile {
   func list(_ namespace: Namespace?, _ patience: Patience) async throws(VaultError) -> [Entry] {
     try await inner.list(namespace, patience)
   }
+  func forEach(
+    in namespace: Namespace?, _ patience: Patience, _ body: (Entry) -> Void
+  ) async throws(VaultError) {
+    for entry in try await list(namespace, patience) { body(entry) }
+  }
   func forget() { inner.forget() }
   func initialise(_ key: SlotKey) async throws(VaultError) { try await inner.initialise(key) }
   func rest() {}
