@@ -3,6 +3,9 @@
 //
 //   load SOCKET CONNECTIONS IDLE CPU SECONDS REQUESTS END [EVERY]
 //
+// With one connection it waits in poll, as a client with a deadline does, and with many in epoll_wait. In the environment,
+// LOAD_BLOCKS=1 makes it wait in recv instead: the kernel wakes up whoever waits so also when the server takes the request.
+//
 // IDLE further connections are opened first and stay silent. CPU is the one it runs on. REQUESTS is a file: 4
 // bytes of length in the machine's order, then the request, again and again; they are sent in this order over
 // and over for SECONDS, or once each where SECONDS is 0. END tells the end of an answer: `nul` (a NUL; an
@@ -27,6 +30,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,6 +47,7 @@ struct connection {
 static const char *requests, *requests_end, *next_request;
 static size_t requests_left = SIZE_MAX;
 static enum end end;
+static bool blocks;
 static uint32_t *times;
 static size_t counted, room;
 static char last[ANSWER];
@@ -134,6 +139,13 @@ static bool hear(struct connection *c, bool count_it) {
   return true;
 }
 
+/// Waits for an answer as a client does that has a deadline.
+static void wait_for(const struct connection *c) {
+  if (blocks) return;
+  struct pollfd what = {.fd = c->socket, .events = POLLIN};
+  if (poll(&what, 1, 60000) == 0) fail("an answer in 60 s");
+}
+
 static int compare(const void *left, const void *right) {
   uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
   return (a > b) - (a < b);
@@ -146,6 +158,7 @@ int main(int count, char **arguments) {
   int connections = atoi(arguments[2]), idle = atoi(arguments[3]), cpu = atoi(arguments[4]);
   double seconds = atof(arguments[5]);
   end = strcmp(arguments[7], "nul") == 0 ? END_NUL : strcmp(arguments[7], "redis") == 0 ? END_REDIS : END_ECHO;
+  blocks = getenv("LOAD_BLOCKS") != NULL;
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(cpu, &set);
@@ -197,7 +210,8 @@ int main(int count, char **arguments) {
         counting_since = c->sent_at;
         cpu_since = cpu_seconds();
       }
-      while (!hear(c, counts)) continue;
+      do wait_for(c);
+      while (!hear(c, counts));
       ended = now();
       if (ended >= until) break;
     }
