@@ -18,7 +18,8 @@ public struct Key: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// - Throws: `.invalidArgument` that names the rule.
   public init(_ text: String) throws(VaultError) {
     try checkDotted(text, argument: "key", limit: Limits.keyBytes)
-    guard text.utf8.contains(UInt8(ascii: ".")) else {
+    let bytes = text.utf8.span
+    guard bytes.indices.contains(where: { bytes[$0] == UInt8(ascii: ".") }) else {
       throw .invalidArgument(
         argument: "key", reason: "a key is NAMESPACE.NAME, as in Back4Gram.sessionToken: there is no dot")
     }

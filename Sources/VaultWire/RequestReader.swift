@@ -5,30 +5,17 @@
 import SecretMemory
 import VaultModel
 
-/// Reads requests from frames. Keeps its tape between calls, and what it read of those that ask for a token.
+/// Reads requests from frames. Keeps its tape between calls.
 public struct RequestReader: ~Copyable {
   private var tape = Tape()
-  private var known = KnownGets()
 
   /// A reader without memory yet.
   public init() {}
 
-  /// Nobody asks at present: gives back memory that only makes it faster.
-  public mutating func rest() { known.forgetAll() }
-
   /// Reads the call in `frame`, which is the frame without the NUL at its end. The frame is parsed in place
   /// and holds rubbish and pieces of secrets afterwards, for the caller to wipe.
   public mutating func read(_ frame: inout MutableSpan<UInt8>) throws(Refusal) -> Request {
-    guard KnownGets.mayKeep(frame.span) else { return try parse(&frame) }
-    if let request = known.request(frame.span) { return request }
-    // In secret memory, and wiped: it is no proper call yet.
-    let copy = try? SecretBytes(copying: frame.span)
-    let request = try parse(&frame)
-    copy?.withBytes { known.keep(request, $0) }
-    return request
-  }
-
-  private mutating func parse(_ frame: inout MutableSpan<UInt8>) throws(Refusal) -> Request {
+    if let request = PlainGet.request(frame.span) { return request }
     let result: Result<Request, Refusal>
     do {
       result = try tape.read(&frame, tokenLimit: Limits.requestTokens) { document in

@@ -111,7 +111,6 @@ final class Server {
 
   /// Nobody asks at present: gives back memory that only makes it faster.
   func rest() {
-    reader.rest()
     for spare in spares { spare.buffer = nil }
     sparesLeft = 0
   }
