@@ -106,10 +106,20 @@ import CSQLite
   public func transaction<Result, Failure: Error>(
     failure: (DatabaseFault) -> Failure, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    do { try execute("BEGIN IMMEDIATE") } catch { throw failure(error) }
+    let statements: CommitStatements
+    do { statements = try CommitStatements(self) } catch { throw failure(error) }
+    return try transaction(statements, failure: failure, body)
+  }
+
+  /// The same with statements that are at hand.
+  func transaction<Result, Failure: Error>(
+    _ statements: borrowing CommitStatements, failure: (DatabaseFault) -> Failure,
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    do { try statements.begin.run() } catch { throw failure(error) }
     do throws(Failure) {
       let result = try body()
-      do { try execute("COMMIT") } catch { throw failure(error) }
+      do { try statements.commit.run() } catch { throw failure(error) }
       return result
     } catch {
       // SQLite has rolled back by itself after some failures.
@@ -130,12 +140,8 @@ import CSQLite
   /// Whether the file cannot be written, though it was opened for writing.
   public var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") != 0 }
 
-  /// How many pages the database has.
-  public func pages() throws(DatabaseFault) -> Int {
-    let statement = try prepare("PRAGMA page_count")
-    defer { statement.reset() }
-    return try statement.step() ? Int(statement.integer(0)) : 0
-  }
+  /// How many rows the last statement that was run to its end has changed.
+  public var changedRows: Int64 { unsafe sqlite3_changes64(handle) }
 
   /// How many pages the write-ahead log had after this connection's last commit.
   public var logPages: Int { unsafe Int(counts.pointee.log_pages) }
@@ -166,5 +172,27 @@ import CSQLite
   private func fault(_ code: Int32) -> DatabaseFault {
     let text = unsafe String(cString: sqlite3_errmsg(handle))
     return DatabaseFault(code: code, text: text, path: path)
+  }
+}
+
+/// What a writer runs with every commit, prepared once.
+struct CommitStatements: ~Copyable {
+  let begin: Statement
+  let commit: Statement
+  private let pageCount: Statement
+
+  init(_ connection: borrowing Connection) throws(DatabaseFault) {
+    let begin = try connection.prepare("BEGIN IMMEDIATE")
+    let commit = try connection.prepare("COMMIT")
+    let pageCount = try connection.prepare("PRAGMA page_count")
+    self.begin = begin
+    self.commit = commit
+    self.pageCount = pageCount
+  }
+
+  /// How many pages the database has.
+  func pages() throws(DatabaseFault) -> Int {
+    defer { pageCount.reset() }
+    return try pageCount.step() ? Int(pageCount.integer(0)) : 0
   }
 }

@@ -61,9 +61,11 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
   public final class Opened {
     let connection: Connection
     let tables: Tables
+    fileprivate let statements: CommitStatements
 
     /// These two.
-    public init(_ connection: consuming Connection, _ tables: Tables) {
+    public init(_ connection: consuming Connection, _ tables: Tables) throws(DatabaseFault) {
+      statements = try CommitStatements(connection)
       self.connection = connection
       self.tables = tables
     }
@@ -220,7 +222,8 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
         let opened = try openedForWriting()
         let changes = batch.map { $0.change }
         do throws(CommitFailure) {
-          try opened.connection.transaction(failure: CommitFailure.database) { () throws(CommitFailure) in
+          try opened.connection.transaction(opened.statements, failure: CommitFailure.database) {
+            () throws(CommitFailure) in
             try opened.tables.apply(changes, in: opened.connection)
           }
         } catch {
@@ -251,7 +254,7 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
           logHoldsTraces = false
           for one in owed { one.done.resume(returning: nil) }
           owed = []
-        } else if try isLong(opened.connection) {
+        } else if try isLong(opened) {
           try opened.connection.copyLog()
         }
       } catch {
@@ -262,9 +265,10 @@ public final class GroupCommit<Tables: WrittenTables>: Sendable {
     }
 
     /// A log is copied the less often, the more pages its changes are spread over.
-    private func isLong(_ connection: borrowing Connection) throws(DatabaseFault) -> Bool {
-      guard connection.logPages >= Limits.logPages.lowerBound else { return false }
-      return try connection.logPages >= min(Limits.logPages.upperBound, connection.pages() / 2)
+    private func isLong(_ opened: Opened) throws(DatabaseFault) -> Bool {
+      let pages = opened.connection.logPages
+      guard pages >= Limits.logPages.lowerBound else { return false }
+      return try pages >= min(Limits.logPages.upperBound, opened.statements.pages() / 2)
     }
 
     /// A reader holds the log: another program, or the main thread for a few microseconds.

@@ -7,6 +7,9 @@ struct FieldElement: Hashable, Sendable {
   /// The prime.
   private static let prime: UInt128 = 1 << 127 - 1
 
+  /// The bytes that one takes.
+  static let size = 16
+
   /// Below the prime.
   let value: UInt128
 

@@ -219,9 +219,8 @@ public final class FileStore: VaultFile {
   private func token(_ kept: RecordCache.Record, of id: EntryID, _ keys: VaultKeys) -> Token? {
     kept.withParts { form, secret in
       if let shared = kept.shared {
-        guard shared.entry.id == id, let secret = try? keys.open(secret, .secret, of: kept.name) else {
-          return nil
-        }
+        // It is beside the record only because that was authentic, under these keys: with others nothing is kept.
+        guard shared.entry.id == id, let secret = try? keys.reopenSecret(secret) else { return nil }
         return Token(shared, secret: SharedSecret(secret))
       }
       guard let token = token(kept.name, form, secret, of: id, keys) else { return nil }

@@ -56,7 +56,7 @@ final class OpenedFile {
         let access: Connection.Access = folder.isWritable ? .write : .read
         let connection = try Connection(path, access, layer: folder.layer)
         let tables = try RecordTables(connection, of: vault, blueprint, in: folder, inForce)
-        return GroupCommit<RecordTables>.Opened(connection, tables)
+        return try GroupCommit<RecordTables>.Opened(connection, tables)
       } catch {
         throw .database(error)
       }

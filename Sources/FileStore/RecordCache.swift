@@ -3,6 +3,7 @@
 // begins, and all of them when another process has changed the file, when the file is locked, and when
 // nobody has asked for a while. Holds no plain secret and no key, and judges nothing.
 
+import SecretMemory
 import VaultModel
 
 /// What was read of a file, as far as `Limits.keptBytes` reach.
@@ -11,36 +12,50 @@ struct RecordCache {
   struct Record {
     /// What of it is in the clear.
     let name: RecordName
-    /// What its id counts with in the sums over the set; `nil` where that was not worked out.
-    let multiplier: FieldElement?
     /// The entry, where it was read from here before.
     fileprivate(set) var shared: SharedEntry?
+    // Entry, secret and, where it was worked out, multiplier: there may be 100,000 of these, so each is one piece of memory.
     private let bytes: [UInt8]
-    private let entrySize: Int
+    private let entrySize: UInt32
+    private let secretSize: UInt32
 
     fileprivate init(
       _ name: RecordName, _ multiplier: FieldElement?, entry: Span<UInt8>, secret: Span<UInt8>
     ) {
-      (self.name, self.multiplier) = (name, multiplier)
-      entrySize = entry.count
-      var bytes: [UInt8] = []
-      bytes.reserveCapacity(entry.count + secret.count)
-      for index in entry.indices { bytes.append(entry[index]) }
-      for index in secret.indices { bytes.append(secret[index]) }
+      self.name = name
+      (entrySize, secretSize) = (UInt32(entry.count), UInt32(secret.count))
+      let start = entry.count + secret.count
+      var bytes = [UInt8](repeating: 0, count: start + (multiplier == nil ? 0 : FieldElement.size))
+      var span = bytes.mutableSpan
+      span.write(entry, at: 0)
+      span.write(secret, at: entry.count)
+      if let multiplier {
+        span.write(UInt64(truncatingIfNeeded: multiplier.value >> 64), at: start)
+        span.write(UInt64(truncatingIfNeeded: multiplier.value), at: start + 8)
+      }
       self.bytes = bytes
     }
 
     /// Reads the entry, as `EntryForm` writes it, and the sealed secret.
     func withParts<Result>(_ body: (_ entry: Span<UInt8>, _ secret: Span<UInt8>) -> Result) -> Result {
+      let (first, second) = (Int(entrySize), Int(secretSize))
       let bytes = bytes.span
-      return body(bytes.extracting(first: entrySize), bytes.extracting(droppingFirst: entrySize))
+      return body(bytes.extracting(first: first), bytes.extracting(first..<first + second))
+    }
+
+    /// What its id counts with in the sums over the set; `nil` where that was not worked out.
+    var multiplier: FieldElement? {
+      let start = Int(entrySize) + Int(secretSize)
+      guard bytes.count > start else { return nil }
+      let (high, low) = (bytes.span.number(at: start), bytes.span.number(at: start + 8))
+      return FieldElement(reducing: UInt128(high) << 64 | UInt128(low))
     }
 
     /// What it takes of the memory that records may take.
     fileprivate var size: Int { Self.overhead + bytes.count }
 
     // Two places in a dictionary that is half full, and an array's header.
-    private static let overhead = 224
+    private static let overhead = 2 * (MemoryLayout<Record>.stride + MemoryLayout<Int>.stride) + 40
   }
 
   // By the hash of the id: who asks compares what is found with the id, and no name is kept twice.

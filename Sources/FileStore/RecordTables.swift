@@ -15,6 +15,7 @@ final class LedgerInForce: Sendable {
 final class RecordTables: WrittenTables {
   let vault: VaultID
   let blueprint: Blueprint
+  private let renew: Statement
   private let put: Statement
   private let delete: Statement
   private let setAside: Statement
@@ -31,6 +32,9 @@ final class RecordTables: WrittenTables {
     _ connection: borrowing Connection, of vault: VaultID, _ blueprint: Blueprint, in folder: DataFolder,
     _ inForce: LedgerInForce
   ) throws(DatabaseFault) {
+    // Whose record it is does not change: SQLite would write the index anew, with the same in it, if it were told.
+    renew = try connection.prepare(
+      "UPDATE record SET version = ?2, marks = ?3, entry = ?5, secret = ?6 WHERE id = ?1 AND namespace = ?4")
     put = try connection.prepare(
       """
       INSERT INTO record (id, version, marks, namespace, entry, secret) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -84,18 +88,26 @@ final class RecordTables: WrittenTables {
       guard let row = placement.row else {
         return try delete.run(.integer(placement.id.row))
       }
-      try put.bind(row.name.id.row, at: 1)
-      try put.bind(row.name.standing.version, at: 2)
-      try put.bind(Int64(row.name.standing.marks.rawValue), at: 3)
-      try put.bind(row.name.namespace.row, at: 4)
-      try put.bind(row.entry.span, at: 5)
-      try put.bind(row.secret.span, at: 6)
+      try bind(row, renew)
+      try renew.run()
+      // There is none, or one that somebody else has given to another namespace.
+      guard connection.changedRows == 0 else { return }
+      try bind(row, put)
       try put.run()
     case .addSlot(let row):
       try row.write(connection)
     case .removeSlot(let number):
       try deleteSlot.run(.integer(number))
     }
+  }
+
+  private func bind(_ row: SealedRow, _ statement: borrowing Statement) throws(DatabaseFault) {
+    try statement.bind(row.name.id.row, at: 1)
+    try statement.bind(row.name.standing.version, at: 2)
+    try statement.bind(Int64(row.name.standing.marks.rawValue), at: 3)
+    try statement.bind(row.name.namespace.row, at: 4)
+    try statement.bind(row.entry.span, at: 5)
+    try statement.bind(row.secret.span, at: 6)
   }
 
   func settle(committed: Bool) {

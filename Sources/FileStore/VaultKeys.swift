@@ -110,6 +110,9 @@ final class VaultKeys: Sendable {
     }
   }
 
+  /// Opens a secret once more, from memory, that `open` has opened.
+  func reopenSecret(_ sealed: Span<UInt8>) throws(CryptoError) -> SecretBytes { try secrets.reopen(sealed) }
+
   /// Opens and reads an entry; `nil` where it fails authentication or is none.
   func openEntry(_ sealed: Span<UInt8>, _ record: RecordName) -> Entry? {
     guard let plain = try? open(sealed, .entry, of: record) else { return nil }

@@ -89,7 +89,7 @@ public final class StateStore: State {
         let access: Connection.Access = folder.isWritable ? .write : .read
         let connection = try Connection(path, access, layer: folder.layer)
         let tables = try StateTables(connection, FileWatch(blueprint, in: folder), tally)
-        return GroupCommit<StateTables>.Opened(connection, tables)
+        return try GroupCommit<StateTables>.Opened(connection, tables)
       } catch {
         throw .database(error)
       }

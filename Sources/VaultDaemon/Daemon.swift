@@ -50,6 +50,7 @@ public final class Daemon {
   private var settings: Settings
   private var stage = Stage.starting
   private var idleSince: BootTime?
+  private var willForget = false
   private var signals: SignalWatcher?
   private var clockWatch: ClockWatch?
 
@@ -236,16 +237,32 @@ public final class Daemon {
     }
   }
 
-  /// Gives back memory once no request came for a while, and then waits for the next one without an alarm: nothing of
-  /// the loop wakes an idle daemon up.
+  /// Gives back memory once no request came for a while, and then waits for the next one: but for one alarm a minute
+  /// later nothing of the loop wakes an idle daemon up.
   private func restWhenQuiet() {
     let seen = server.requests
     loop.alarms.set(clock.boot.advanced(by: Limits.quietMilliseconds)) { [unowned self] in
       if server.requests != seen { return restWhenQuiet() }
-      service.vault.rest()
       server.rest()
       giveBackMemory()
       server.onNextRequest = { [unowned self] in restWhenQuiet() }
+      forgetWhenQuiet()
+    }
+  }
+
+  /// Forgets what was read of the stores once no request came for longer.
+  private func forgetWhenQuiet() {
+    guard !willForget else { return }
+    willForget = true
+    let seen = server.requests
+    loop.alarms.set(clock.boot.advanced(by: Limits.keptMilliseconds)) { [unowned self] in
+      willForget = false
+      if server.requests == seen {
+        service.vault.rest()
+        giveBackMemory()
+      } else if server.onNextRequest != nil {
+        forgetWhenQuiet()
+      }
     }
   }
 

@@ -85,6 +85,9 @@ public enum Limits {
   /// Milliseconds without a request until memory is given back again: that of code, and what is free. The next request
   /// then takes some tenths of a millisecond more, which nobody notices who asks that seldom.
   public static let quietMilliseconds: Int64 = 2_000
+  /// Milliseconds after that until what was read of the vault file is forgotten: a program that asks several times a
+  /// minute finds it in memory.
+  public static let keptMilliseconds: Int64 = 60_000
   /// Milliseconds that the stores may take to end what they have open.
   public static let closeMilliseconds: Int64 = 3_000
   /// Milliseconds for which a daemon that starts waits for one that is about to end: within what the command waits.
@@ -139,13 +142,8 @@ public enum Limits {
   public static let cacheMilliseconds: Int64 = 1_000
   /// Bytes of such values: a thousand tokens and more, or a few of the largest; with more the cache begins anew.
   public static let cacheBytes = 4_194_304
-  /// Frames that ask for a token and are known when they come again: more tokens than a user's programs ask for in turn.
-  /// A power of two.
-  public static let knownFrames = 1_024
-  /// Bytes of such a frame: one with the longest key and no account, or with both of the usual length.
-  public static let knownFrameBytes = 384
   /// Bytes that records of the vault file may take in memory, sealed, so that the file need not be asked again: 100,000
-  /// tokens of the usual kind. Dropped whole where one more does not fit, and when nobody asks for a while.
+  /// tokens of the usual kind. Dropped whole where one more does not fit, and after a quiet minute.
   public static let keptBytes = 33_554_432
   /// Records whose entry is kept ready beside it, with its text: half a megabyte.
   public static let sharedEntries = 1_024

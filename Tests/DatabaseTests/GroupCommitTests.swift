@@ -25,7 +25,7 @@ import VaultModel
         let connection = try Connection(
           folder.path(of: Numbers.blueprint.name), .write, layer: folder.layer)
         let numbers = try Numbers(connection, sizes)
-        return GroupCommit<Numbers>.Opened(connection, numbers)
+        return try GroupCommit<Numbers>.Opened(connection, numbers)
       } catch {
         throw .database(error)
       }

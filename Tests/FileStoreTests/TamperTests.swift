@@ -50,6 +50,23 @@ import VaultModel
     #expect(try await bench.store.verify() == Verification(records: 100, damaged: 0, sound: sound))
   }
 
+  @Test("a record that was given to another namespace is damaged, and set gives it back")
+  @VaultActor func moved() async throws {
+    let bench = try await bench()
+    let id = try bench.recordID("App.k1")
+    let own = try #require(try bench.row(id))
+    try await bench.restart {
+      var row = own
+      row.namespace ^= 1
+      try bench.put(row)
+    }
+    try othersAnswer(bench, but: 1)
+    try await repair(bench, 1)
+    #expect(try bench.row(id)?.namespace == own.namespace)
+    let namespace = try Namespace("App")
+    #expect(try await bench.store.list(namespace, FileBench.patience).count == 100)
+  }
+
   @Test("two records with each other's contents are damaged, the others answer, and set repairs them")
   @VaultActor func swapped() async throws {
     let bench = try await bench()

@@ -43,6 +43,22 @@ import VaultModel
     #expect(present.found(in: try bench.everything()) > 0)
   }
 
+  @Test("a token that is set again writes its record and the state of the set, and no index")
+  @VaultActor func pagesWritten() async throws {
+    let bench = try await FileBench()
+    try await bench.set("App.k1", "old")
+    func logBytes() throws -> Int { try contents(of: "\(bench.file)-wal").count }
+    var sizes = [try logBytes()]
+    for value in ["new", "newer"] {
+      try await bench.set("App.k1", value)
+      sizes.append(try logBytes())
+    }
+    try await bench.set("App.k2", "another")
+    sizes.append(try logBytes())
+    // Pages of 1 KiB, each behind 24 bytes: three of the state, one of the record; and one of the index.
+    #expect(zip(sizes, sizes.dropFirst()).map { ($1 - $0) / 1_048 } == [4, 4, 5])
+  }
+
   @Test("clears that come in together are gone together, with one emptying of the log or a few")
   @VaultActor func together() async throws {
     let bench = try await FileBench()
