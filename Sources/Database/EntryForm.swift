@@ -95,24 +95,37 @@ public enum EntryForm {
   }
 
   private struct Writer {
-    var bytes: [UInt8] = [EntryForm.present]
+    var bytes: [UInt8]
+
+    init() {
+      bytes = []
+      // Names and moments of the usual size.
+      bytes.reserveCapacity(256)
+      bytes.append(EntryForm.present)
+    }
+
+    private mutating func begin(_ tag: Tag, _ count: Int) {
+      bytes.append(tag.rawValue)
+      bytes.append(UInt8(count >> 8))
+      bytes.append(UInt8(count & 0xFF))
+    }
 
     mutating func add(_ tag: Tag, _ text: String) {
       let count = text.utf8.count
       // Keys, accounts and labels are far below 64 KiB (`Limits`).
       precondition(count <= 0xFFFF)
-      bytes += [tag.rawValue, UInt8(count >> 8), UInt8(count & 0xFF)]
-      bytes += text.utf8
+      begin(tag, count)
+      bytes.append(contentsOf: text.utf8)
     }
 
     mutating func add(_ tag: Tag, _ number: Int64) {
-      bytes += [tag.rawValue, 0, 8]
+      begin(tag, 8)
       add(UInt64(bitPattern: number))
     }
 
     /// Wall clock, boot clock, and the run of the machine: 32 bytes.
     mutating func add(_ tag: Tag, _ moment: Moment) {
-      bytes += [tag.rawValue, 0, 32]
+      begin(tag, 32)
       add(UInt64(bitPattern: moment.wall.milliseconds))
       add(UInt64(bitPattern: moment.boot.milliseconds))
       add(moment.bootID.high)
@@ -120,9 +133,7 @@ public enum EntryForm {
     }
 
     private mutating func add(_ word: UInt64) {
-      for shift in stride(from: 56, through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
-      }
+      unsafe withUnsafeBytes(of: word.bigEndian) { unsafe bytes.append(contentsOf: $0) }
     }
   }
 

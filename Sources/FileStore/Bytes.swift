@@ -6,13 +6,17 @@ import SecretMemory
 
 /// Puts bytes together.
 struct ByteWriter {
-  private(set) var bytes: [UInt8] = []
+  private(set) var bytes: [UInt8]
+
+  /// Room for so many bytes at first.
+  init(capacity: Int = 64) {
+    bytes = []
+    bytes.reserveCapacity(capacity)
+  }
 
   /// Adds 8 bytes.
   mutating func add(_ number: UInt64) {
-    for shift in stride(from: 56, through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: number >> shift))
-    }
+    add(room: 8) { $0.write(number, at: $1) }
   }
 
   /// Adds 8 bytes, two's complement.
@@ -24,12 +28,12 @@ struct ByteWriter {
     add(UInt64(truncatingIfNeeded: number))
   }
 
-  /// Adds numbers, 8 bytes each.
-  mutating func add(_ numbers: [UInt64]) {
+  /// Adds so many bytes, for `body` to fill from the place on that it is given.
+  mutating func add(room count: Int, _ body: (inout MutableSpan<UInt8>, Int) -> Void) {
     let start = bytes.count
-    bytes.append(contentsOf: [UInt8](repeating: 0, count: 8 * numbers.count))
+    bytes.append(contentsOf: repeatElement(0, count: count))
     var span = bytes.mutableSpan
-    for index in numbers.indices { span.write(numbers[index], at: start + 8 * index) }
+    body(&span, start)
   }
 
   /// Adds bytes of a length that the reader knows.
@@ -81,5 +85,13 @@ extension Span where Element == UInt8 {
     var number: UInt64 = 0
     for offset in 0..<8 { number = number << 8 | UInt64(self[place + offset]) }
     return number
+  }
+}
+
+extension MutableSpan where Element == UInt8 {
+  /// Writes 16 bytes from `place` on.
+  mutating func write(_ number: UInt128, at place: Int) {
+    write(UInt64(truncatingIfNeeded: number >> 64), at: place)
+    write(UInt64(truncatingIfNeeded: number), at: place + 8)
   }
 }

@@ -350,7 +350,7 @@ public final class FileStore: VaultFile {
     _ entry: Entry, _ secret: SharedSecret, _ patience: Patience
   ) async throws(WriteFailure) {
     var entry = entry
-    (entry.size, entry.isPurged) = (secret.count, false)
+    (entry.size, entry.isPurged, entry.store) = (secret.count, false, name)
     try await place(entry, secret)
   }
 
@@ -358,16 +358,17 @@ public final class FileStore: VaultFile {
   public func update(_ entry: Entry, _ patience: Patience) async throws(WriteFailure) {
     let present = try orFail { () throws(VaultError) in try token(of: entry.id) }
     guard let present, present.entry.version == entry.version else { return }
+    var entry = entry
+    entry.store = name
     try await place(entry, entry.isPurged ? .none : present.secret)
   }
 
+  /// Places an entry of this store.
   private func place(_ entry: Entry, _ secret: SharedSecret) async throws(WriteFailure) {
     let (file, form, placement) = try orFail { () throws(VaultError) -> (OpenedFile, [UInt8], Placement) in
       guard secret.count <= Limits.secretBytes else {
         throw .tooLarge(size: secret.count, limit: Limits.secretBytes)
       }
-      var entry = entry
-      entry.store = name
       let (file, keys, _) = try unlocked()
       let form = EntryForm.bytes(of: entry)
       var placement = try place.judge { () throws(CryptoError) in
@@ -391,6 +392,8 @@ public final class FileStore: VaultFile {
       records.keep(
         row.name, of: entry.id, others, multiplier: placement.multiplier, entry: form.span,
         secret: row.secret.span)
+      // Sealed by these keys just now: as good as opened.
+      records.share(SharedEntry(entry))
     }
   }
 

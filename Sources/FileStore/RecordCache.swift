@@ -29,10 +29,7 @@ struct RecordCache {
       var span = bytes.mutableSpan
       span.write(entry, at: 0)
       span.write(secret, at: entry.count)
-      if let multiplier {
-        span.write(UInt64(truncatingIfNeeded: multiplier.value >> 64), at: start)
-        span.write(UInt64(truncatingIfNeeded: multiplier.value), at: start + 8)
-      }
+      if let multiplier { span.write(multiplier.value, at: start) }
       self.bytes = bytes
     }
 

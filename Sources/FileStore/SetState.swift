@@ -13,6 +13,7 @@
 // never help). A sum is kept up in constant time by each write. And unlike a sum of codes it can be solved:
 // `Blame` finds the one record that explains a difference.
 
+import SecretMemory
 import VaultModel
 
 /// The sums over one part of the set.
@@ -59,10 +60,13 @@ struct SetState: Hashable, Sendable {
   var buckets = [BucketSums](repeating: BucketSums(), count: RecordID.buckets)
 
   private static let form: UInt64 = 1
+  // What the numbers of a bucket take.
+  private static let bucketSize = 40
 
   /// As bytes, to be sealed.
   var bytes: [UInt8] {
-    var writer = ByteWriter()
+    let slotSize = 8 + Checksum.size
+    var writer = ByteWriter(capacity: 48 + slotSize * slots.count + Self.bucketSize * buckets.count)
     writer.add(Self.form)
     writer.add(sequence)
     writer.add(highest)
@@ -74,17 +78,15 @@ struct SetState: Hashable, Sendable {
       writer.add(fixed: slot.checksum)
     }
     // Hundreds of numbers, and written with every change: all at once.
-    var numbers: [UInt64] = []
-    numbers.reserveCapacity(5 * buckets.count)
-    for bucket in buckets {
-      let (presence, versions) = (bucket.presence.value, bucket.versions.value)
-      numbers.append(UInt64(bitPattern: bucket.count))
-      numbers.append(UInt64(truncatingIfNeeded: presence >> 64))
-      numbers.append(UInt64(truncatingIfNeeded: presence))
-      numbers.append(UInt64(truncatingIfNeeded: versions >> 64))
-      numbers.append(UInt64(truncatingIfNeeded: versions))
+    writer.add(room: Self.bucketSize * buckets.count) { room, start in
+      var place = start
+      for bucket in buckets {
+        room.write(UInt64(bitPattern: bucket.count), at: place)
+        room.write(bucket.presence.value, at: place + 8)
+        room.write(bucket.versions.value, at: place + 24)
+        place += Self.bucketSize
+      }
     }
-    writer.add(numbers)
     return writer.bytes
   }
 

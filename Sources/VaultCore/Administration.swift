@@ -75,7 +75,7 @@ extension Vault {
 
   /// Authenticates the whole vault file.
   public func verify() async throws(VaultError) -> Verification {
-    try await deadlines.run(patience(interactive: false), late: late(.file, nil, isChange: false)) {
+    try await deadlines.run(patience(interactive: false), late: self.late(.file, nil, isChange: false)) {
       _ async throws(VaultError) in
       try await self.file.verify()
     }
@@ -87,7 +87,7 @@ extension Vault {
     _ body: @escaping @VaultActor (Vault, Patience) async throws(VaultError) -> Success
   ) async throws(VaultError) -> Success {
     let patience = patience(interactive: false)
-    return try await deadlines.run(patience, late: late(.file, nil, isChange: true)) {
+    return try await deadlines.run(patience, late: self.late(.file, nil, isChange: true)) {
       life async throws(VaultError) in
       try await self.fileTurns.take(.file) { () async throws(VaultError) in
         try self.requireTime(life, nil)

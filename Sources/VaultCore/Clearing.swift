@@ -13,7 +13,7 @@ extension Vault {
   ) async throws(VaultError) -> Clearance {
     if let trouble = state.trouble { throw trouble }
     let patience = patience(interactive: false)
-    return try await deadlines.run(patience, late: late(.vault, id, isChange: true)) {
+    return try await deadlines.run(patience, late: self.late(.vault, id, isChange: true)) {
       life async throws(VaultError) in
       try await self.turns.take(id) { () async throws(VaultError) in
         try self.requireTime(life, id)
@@ -30,7 +30,7 @@ extension Vault {
   ) async throws(VaultError) -> Clearance {
     if let trouble = state.trouble { throw trouble }
     let patience = patience(interactive: false)
-    return try await deadlines.run(patience, late: late(.vault, nil, isChange: true)) {
+    return try await deadlines.run(patience, late: self.late(.vault, nil, isChange: true)) {
       life async throws(VaultError) in
       try await self.clearNamespaceNow(namespace, account, caller, patience, life)
     }

@@ -41,7 +41,7 @@ final class Deadlines {
 
   /// Runs `work`; where it does not end by itself, ends with `late` a moment after the patience is over.
   func run<Success: Sendable>(
-    _ patience: Patience, late: VaultError,
+    _ patience: Patience, late: @escaping @autoclosure () -> VaultError,
     _ work: @escaping @VaultActor (Life) async throws(VaultError) -> Success
   ) async throws(VaultError) -> Success {
     let outcome: Result<Success, VaultError> = await withPromise { continuation in
@@ -51,7 +51,7 @@ final class Deadlines {
       let life = Life()
       waits[number] = Wait(patience) {
         life.isOver = true
-        open?.resume(returning: .failure(late))
+        open?.resume(returning: .failure(late()))
         open = nil
       }
       order(patience.deadline.advanced(by: Limits.graceMilliseconds))

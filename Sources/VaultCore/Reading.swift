@@ -91,7 +91,7 @@ extension Vault {
   private func readInTurn(_ id: EntryID, interactive: Bool) async throws(VaultError) -> Token {
     let read = SharedRead(begun: clock.boot, inTurn: true)
     let patience = patience(interactive: interactive)
-    return try await deadlines.run(patience, late: late(.secretService, id, isChange: false)) {
+    return try await deadlines.run(patience, late: self.late(.secretService, id, isChange: false)) {
       _ async throws(VaultError) in
       try await self.readNow(id, read, patience)
     }
@@ -202,7 +202,7 @@ extension Vault {
   /// - Throws: `.locked` where the file holds records that can't be listed: a list with holes would be no list.
   public func list(_ namespace: Namespace?) async throws(VaultError) -> [Entry] {
     let patience = patience(interactive: false)
-    return try await deadlines.run(patience, late: late(.vault, nil, isChange: false)) {
+    return try await deadlines.run(patience, late: self.late(.vault, nil, isChange: false)) {
       _ async throws(VaultError) in
       try await self.listNow(namespace, patience)
     }

@@ -19,7 +19,7 @@ extension Vault {
     let expires = try end(of: request, now)
     if let trouble = state.trouble { throw trouble }
     let patience = patience(interactive: request.interactive)
-    return try await deadlines.run(patience, late: late(.vault, request.id, isChange: true)) {
+    return try await deadlines.run(patience, late: self.late(.vault, request.id, isChange: true)) {
       life async throws(VaultError) in
       try await self.turns.take(request.id) { () async throws(VaultError) in
         try self.requireUnlocked()

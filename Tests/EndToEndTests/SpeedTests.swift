@@ -26,13 +26,18 @@ extension EndToEnd {
       defer { workshop.end() }
       let daemon = try Daemon("few", in: workshop)
       try daemon.fill(0..<100)
-      // Other programs may have had the machine for themselves just then: once more, before it counts.
-      let rows = try promise.measure(daemon, toAims: false, in: workshop)
-      let again = rows.contains(where: \.isFarBehind)
-      for row in again ? try promise.measure(daemon, toAims: false, in: workshop) : rows {
+      // Other programs may have had the machine or its disk for themselves just then: what counts is measured again.
+      var rows = try promise.measure(daemon, toAims: false, in: workshop)
+      var times = 1
+      while times < 3, rows.contains(where: \.isFarBehind) {
+        for row in rows { print("\(row.text), at time \(times)") }
+        rows = try promise.measure(daemon, toAims: false, in: workshop)
+        times += 1
+      }
+      for row in rows {
         #expect(row.must != nil)
-        #expect(!row.isFarBehind, "\(row.text)")
-        print("\(row.text)\(again ? ", at the second time" : "")")
+        #expect(!row.isFarBehind, "\(row.text), \(times) times")
+        print(row.text)
       }
     }
   }
