@@ -67,17 +67,17 @@ struct RecordCache {
 
   /// The record that may be that of `id`, as long as nobody else changes the file: another id may have the same hash.
   func record(of id: EntryID, _ others: UInt32) -> Record? {
-    others == self.others ? records[id.hashValue] : nil
+    others == self.others ? records[id.nameHash] : nil
   }
 
   /// The record that may be that of `id`, however old: for what never changes of it.
-  func record(of id: EntryID) -> Record? { records[id.hashValue] }
+  func record(of id: EntryID) -> Record? { records[id.nameHash] }
 
   /// Keeps the entry of a record ready, as long as there are few: a program asks for a handful again and again, and who
   /// asks for all of many asks for each once.
   mutating func share(_ entry: SharedEntry) {
     guard sharedCount < Limits.sharedEntries else { return }
-    let hash = entry.entry.id.hashValue
+    let hash = entry.entry.id.nameHash
     guard let record = records[hash], record.shared == nil else { return }
     records[hash]?.shared = entry
     sharedCount += 1
@@ -90,28 +90,28 @@ struct RecordCache {
   ) {
     if others != self.others { forgetAll() }
     self.others = others
-    guard changes[id.hashValue] == nil, entry.count + secret.count <= Limits.keptRecordBytes else { return }
+    guard changes[id.nameHash] == nil, entry.count + secret.count <= Limits.keptRecordBytes else { return }
     forget(id)
     let record = Record(name, multiplier, entry: entry, secret: secret)
     if size + record.size > Limits.keptBytes { forgetAll() }
     size += record.size
-    records[id.hashValue] = record
+    records[id.nameHash] = record
   }
 
   /// A change of a record begins: it is not kept until the change has ended.
   mutating func beginChange(of id: EntryID) {
     forget(id)
-    changes[id.hashValue, default: 0] += 1
+    changes[id.nameHash, default: 0] += 1
   }
 
   /// A change of a record has ended.
   mutating func endChange(of id: EntryID) {
-    guard let count = changes[id.hashValue] else { return }
-    changes[id.hashValue] = count == 1 ? nil : count - 1
+    guard let count = changes[id.nameHash] else { return }
+    changes[id.nameHash] = count == 1 ? nil : count - 1
   }
 
   private mutating func forget(_ id: EntryID) {
-    guard let gone = records.removeValue(forKey: id.hashValue) else { return }
+    guard let gone = records.removeValue(forKey: id.nameHash) else { return }
     size -= gone.size
     if gone.shared != nil { sharedCount -= 1 }
   }

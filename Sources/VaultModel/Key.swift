@@ -87,16 +87,42 @@ public struct Account: Hashable, Sendable, Comparable, CustomStringConvertible {
 
 /// What one entry is known by: a key and an account.
 public struct EntryID: Hashable, Sendable, Comparable, CustomStringConvertible {
+  // It is handed on, kept and looked up many times in a request, and made once.
+  private final class Names: Sendable {
+    let key: Key
+    let account: Account
+    let hash: Int
+
+    init(_ key: Key, _ account: Account) {
+      (self.key, self.account) = (key, account)
+      var hasher = Hasher()
+      hasher.combine(key)
+      hasher.combine(account)
+      hash = hasher.finalize()
+    }
+  }
+
+  private let names: Names
+
   /// The key.
-  public let key: Key
+  public var key: Key { names.key }
   /// The account.
-  public let account: Account
+  public var account: Account { names.account }
 
   /// The entry of `account` under `key`.
   public init(_ key: Key, _ account: Account = .empty) {
-    self.key = key
-    self.account = account
+    names = Names(key, account)
   }
+
+  public static func == (left: Self, right: Self) -> Bool {
+    if left.names === right.names { return true }
+    return left.names.hash == right.names.hash && left.key == right.key && left.account == right.account
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(names.hash) }
+
+  /// What `hashValue` is worked out from: as good, and at hand. Another in each run of the program.
+  public var nameHash: Int { names.hash }
 
   public static func < (left: Self, right: Self) -> Bool {
     left.key == right.key ? left.account < right.account : left.key < right.key
