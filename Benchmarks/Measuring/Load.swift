@@ -26,10 +26,11 @@ package struct Load {
   package let answer: String
 
   /// Asks over `connections` connections for so many seconds, else as long as the workshop's scale says; with 0 each
-  /// request is sent once. With `every`, and one connection, all requests are sent once in that many seconds.
+  /// request is sent once. With `every`, and one connection, all requests are sent once in that many seconds. With
+  /// `blocking` one connection's answers are waited for in `recv`, and not in `poll`.
   package init(
     _ peer: Peer, _ requests: Requests, connections: Int, idle: Int = 0, seconds: Double? = nil,
-    every: Double? = nil, in workshop: Workshop
+    every: Double? = nil, blocking: Bool = false, in workshop: Workshop
   ) throws {
     let file = "\(workshop.folder)/requests"
     try requests.write(to: file)
@@ -39,7 +40,7 @@ package struct Load {
       of: try workshop.tool("load"),
       [
         peer.socket, String(connections), String(idle), String(cpu), String(seconds), file, peer.end.rawValue,
-      ] + (every.map { [String($0)] } ?? []))
+      ] + (every.map { [String($0)] } ?? []), environment: blocking ? ["LOAD_BLOCKS": "1"] : [:])
     let lines = text.split(separator: "\n", maxSplits: 1)
     let numbers = lines.first?.split(separator: " ").compactMap { Double($0) } ?? []
     guard numbers.count == 6 else { throw Failure("load wrote \(text.prefix(200))") }
