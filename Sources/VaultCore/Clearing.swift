@@ -193,6 +193,10 @@ extension Vault {
           if recorded { await restore(known, id: id) }
           throw error.error
         }
+        // It was open a moment ago, and nothing is recorded yet of what is still in it.
+        if !recorded {
+          try await state.keep(StateRecord(id: id, version: version, standing: .removed(at: clock.wall)))
+        }
         left = true
       }
     }

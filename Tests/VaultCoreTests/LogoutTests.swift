@@ -75,4 +75,20 @@ import VaultModel
     #expect(try await bench.get("a.k\(left)") == "again")
     #expect(bench.file.removals.count == begun.count)
   }
+
+  @Test("what was cleared while the file was being locked does not come back when it is opened")
+  @VaultActor func lockedInTheMiddle() async throws {
+    let bench = Bench(.file)
+    for number in 0..<3 { try await bench.set("a.k\(number)", "v") }
+    bench.file.trouble = .locked(store: .file, reason: "the vault was locked meanwhile")
+    let namespace = try Namespace("a")
+    #expect(try await bench.clear("a.k0") == Clearance(cleared: 0, pending: true))
+    #expect(
+      try await bench.vault.clearNamespace(namespace, account: nil) == Clearance(cleared: 0, pending: true))
+    bench.file.trouble = nil
+    #expect(try await bench.outcome("a.k0") == .notFound)
+    #expect(try await bench.vault.list(namespace).isEmpty)
+    try await bench.vault.unlock(.passphrase(bench.secret("p")))
+    #expect(bench.file.items.isEmpty)
+  }
 }
