@@ -45,7 +45,6 @@ extension Vault {
     }
     if !wasOpen { watchers.tell(VaultEvent(.unlocked, store: .file)) }
     try await lift()
-    await carryOutNamespaceRemovals()
     await opened()
     settle()
   }

@@ -94,13 +94,8 @@ extension Vault {
   /// What clearing many keys has come to.
   @VaultActor
   private final class ClearingOfMany {
-    var left: ArraySlice<EntryID>
     var total = Clearance(cleared: 0, pending: false)
     var trouble: VaultError?
-
-    init(_ ids: [EntryID]) {
-      left = ids[...]
-    }
   }
 
   /// Clears keys side by side, so that the file commits them together, but never more at once than fill its commits.
@@ -109,30 +104,49 @@ extension Vault {
   private func clearAll(
     _ ids: [EntryID], _ caller: CallerID?, _ life: Life
   ) async throws(VaultError) -> Clearance {
-    let work = ClearingOfMany(ids)
-    let lanes = (0..<min(ids.count, Limits.keysClearedAtOnce)).map { _ in
+    let work = ClearingOfMany()
+    await sideBySide(ids, until: { life.isOver }) { id in
+      do throws(VaultError) {
+        let one = try await self.turns.take(id) { () async throws(VaultError) in
+          try self.requireTime(life, id)
+          defer { self.forgetRead(id) }
+          return try await self.clearInTurn(id, caller)
+        }
+        work.total.cleared += one.cleared
+        work.total.pending = work.total.pending || one.pending
+      } catch {
+        work.trouble = work.trouble ?? error
+      }
+    }
+    if let trouble = work.trouble { throw trouble }
+    return work.total
+  }
+
+  /// What is left of many things to do.
+  @VaultActor
+  private final class Remainder<Item: Sendable> {
+    var items: ArraySlice<Item>
+
+    init(_ items: [Item]) {
+      self.items = items[...]
+    }
+  }
+
+  /// Removes things side by side, in their order, never more at once than fill the file's commits.
+  private func sideBySide<Item: Sendable>(
+    _ items: [Item], until isOver: @escaping @VaultActor () -> Bool = { false },
+    _ body: @escaping @VaultActor (Item) async -> Void
+  ) async {
+    let left = Remainder(items)
+    let lanes = (0..<min(items.count, Limits.keysClearedAtOnce)).map { _ in
       let done = Promise<Void>()
       Task {
-        while !life.isOver, let id = work.left.popFirst() {
-          do throws(VaultError) {
-            let one = try await turns.take(id) { () async throws(VaultError) in
-              try requireTime(life, id)
-              defer { forgetRead(id) }
-              return try await clearInTurn(id, caller)
-            }
-            work.total.cleared += one.cleared
-            work.total.pending = work.total.pending || one.pending
-          } catch {
-            work.trouble = work.trouble ?? error
-          }
-        }
+        while !isOver(), let item = left.items.popFirst() { await body(item) }
         done.resume()
       }
       return done
     }
     for lane in lanes { await lane.value() }
-    if let trouble = work.trouble { throw trouble }
-    return work.total
   }
 
   private func clearInTurn(_ id: EntryID, _ caller: CallerID?) async throws(VaultError) -> Clearance {
@@ -265,10 +279,10 @@ extension Vault {
       await finishSession(entry)
     }
     guard !state.isEmpty, file.isUnlocked, let records = try? state.records(nil) else { return }
-    for record in records {
+    await sideBySide(records) { record in
       switch record.standing {
       case .present, .removed, .expired:
-        await turns.take(record.id) { await removeStaleCopy(record.id, upTo: record.version) }
+        await self.turns.take(record.id) { await self.removeStaleCopy(record.id, upTo: record.version) }
       case .superseded, .absent: break
       }
     }
@@ -308,11 +322,13 @@ extension Vault {
   private func carryOut(_ removal: NamespaceRemoval, in store: any OwnStore) async -> Bool {
     let patience = patience(interactive: false)
     guard let entries = try? await store.list(removal.namespace, patience) else { return false }
+    let stale = entries.filter { entry in
+      entry.version < removal.version && (removal.account == nil || entry.id.account == removal.account)
+    }
     var isDone = true
-    for entry in entries where entry.version < removal.version {
-      if let account = removal.account, entry.id.account != account { continue }
+    await sideBySide(stale) { entry in
       do throws(WriteFailure) {
-        try await turns.take(entry.id) { () async throws(WriteFailure) in
+        try await self.turns.take(entry.id) { () async throws(WriteFailure) in
           guard case .found(let token) = store.lookUp(entry.id), token.entry.version < removal.version else {
             return
           }

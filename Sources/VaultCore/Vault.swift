@@ -105,6 +105,7 @@ public final class Vault {
   /// A store of ours was opened: what had to be left is removed, and what has an end is noted. Requests do not wait for
   /// the latter: whether an entry is over is judged anew by each of them.
   func opened() async {
+    await carryOutNamespaceRemovals()
     await removeStaleCopies()
     Task { await scheduleAll() }
   }

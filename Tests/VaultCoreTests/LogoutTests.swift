@@ -91,4 +91,28 @@ import VaultModel
     try await bench.vault.unlock(.passphrase(bench.secret("p")))
     #expect(bench.file.items.isEmpty)
   }
+
+  @Test("what a logout left in a locked file is removed side by side when that is opened")
+  @VaultActor func opened() async throws {
+    let gate = Promise<Void>()
+    let bench = try await Self.bench(gate)
+    bench.vault.lock()
+    #expect(try await bench.vault.clearNamespace(try Namespace("a"), account: nil).pending)
+    let unlock = Task { try await bench.vault.unlock(.passphrase(bench.secret("p"))) }
+    #expect(await bench.becomesTrue { bench.file.removals.count >= Limits.keysClearedAtOnce })
+    gate.resume()
+    try await unlock.value
+    #expect(bench.file.removals.count == Self.count && bench.state.namespaceRemovals.isEmpty)
+  }
+
+  @Test("what a logout left in a locked file is removed by a daemon that finds it open")
+  @VaultActor func restarted() async throws {
+    let bench = Bench(.file)
+    try await bench.set("a.b", "v")
+    bench.vault.lock()
+    #expect(try await bench.vault.clearNamespace(try Namespace("a"), account: nil).pending)
+    bench.file.isUnlocked = true
+    let next = await bench.restarted()
+    #expect(bench.file.items.isEmpty && next.state.namespaceRemovals.isEmpty)
+  }
 }
