@@ -109,22 +109,30 @@ public final class StateStore: State {
     }
   }
 
-  public var highestVersion: Version { tally.committed.highest }
+  public var highestVersion: Version { present.highest }
 
-  public var providerAnswered: Bool { tally.committed.providerAnswered }
+  public var providerAnswered: Bool { present.providerAnswered }
 
-  public var isEmpty: Bool { tally.committed.records == 0 }
+  public var isEmpty: Bool { present.records == 0 }
 
-  public var presentCount: Int { tally.committed.present }
+  public var presentCount: Int { present.present }
 
-  public var removalCount: Int { tally.committed.removals }
+  public var removalCount: Int { present.removals }
+
+  /// What is on the disk, in numbers. Whoever asks may be the first since the folder can be had.
+  private var present: StateNumbers {
+    tryFolderAgain()
+    return tally.committed
+  }
 
   public func record(_ id: EntryID) throws(VaultError) -> StateRecord? {
+    tryFolderAgain()
     if let failure { throw failure }
     return try reader?.record(id)
   }
 
   public func records(_ namespace: Namespace?) throws(VaultError) -> [StateRecord] {
+    tryFolderAgain()
     if let failure { throw failure }
     return try reader?.records(namespace) ?? []
   }
@@ -141,13 +149,13 @@ public final class StateStore: State {
     if !providerAnswered { try await commit(.noteProvider) }
   }
 
-  public var latestTime: WallTime { tally.committed.latest }
+  public var latestTime: WallTime { present.latest }
 
   public func noteTime() async throws(VaultError) {
     try await commit(.noteTime)
   }
 
-  public var namespaceRemovals: [NamespaceRemoval] { tally.committed.namespaceRemovals }
+  public var namespaceRemovals: [NamespaceRemoval] { present.namespaceRemovals }
 
   public func keep(_ removal: NamespaceRemoval) async throws(VaultError) {
     try await commit(.keepRemoval(removal))

@@ -295,6 +295,38 @@ import VaultModel
     #expect(second.highestVersion == 8)
   }
 
+  @Test(
+    "a state whose folder another daemon had is read as soon as that is gone, whatever is asked first",
+    arguments: 0..<5)
+  @VaultActor func readLater(question: Int) async throws {
+    let bench = try StateBench(inMemory: true)
+    let key = try bench.id("App.token")
+    let removal = NamespaceRemoval(namespace: try Namespace("App"), account: nil, version: 8)
+    func isKnown(_ state: StateStore) -> Bool {
+      switch question {
+      case 0: !state.isEmpty
+      case 1: state.namespaceRemovals == [removal]
+      case 2: state.highestVersion == 8
+      case 3: (try? state.record(key))?.version == 7
+      default: (try? state.records(nil))?.count == 1
+      }
+    }
+    let second: StateStore
+    do {
+      let first = bench.open()
+      try await first.keep(StateRecord(id: key, version: 7, standing: .removed(at: bench.clock.wall)))
+      try await first.keep(removal)
+      second = bench.open()
+      #expect(!isKnown(second))
+      await first.close()
+    }
+    for _ in 0..<10_000 where !isKnown(second) {
+      bench.clock.pass(milliseconds: Limits.folderMilliseconds)
+      await Task.yield()
+    }
+    #expect(isKnown(second))
+  }
+
   @Test("a file that was moved away while it is open is written no more")
   @VaultActor func moved() async throws {
     let bench = try StateBench()
