@@ -113,7 +113,8 @@ public final class StateStore: State {
 
   public var providerAnswered: Bool { present.providerAnswered }
 
-  public var isEmpty: Bool { present.records == 0 }
+  // Of one that can't be read nobody knows what it holds.
+  public var isEmpty: Bool { present.records == 0 && failure == nil }
 
   public var presentCount: Int { present.present }
 
