@@ -40,6 +40,7 @@ public final class FileStore: VaultFile {
   }
   /// Whether the folder could not be had, and is tried again.
   var lacksFolder: Bool
+  public var onOpened: (@VaultActor () async -> Void)?
   /// Counts locks: an unlock that was begun before one is void.
   var era = 0
   /// The number of the last slot that was begun.
@@ -125,7 +126,10 @@ public final class FileStore: VaultFile {
     guard case .locked = condition else { return }
     let forever = BootTime(milliseconds: .max)
     let patience = Patience(deadline: forever, promptDeadline: forever, interactive: false)
-    Task { @VaultActor in try? await unlock(nil, patience) }
+    Task { @VaultActor in
+      try? await unlock(nil, patience)
+      if isUnlocked { await onOpened?() }
+    }
   }
 
   public var status: StoreStatus {

@@ -128,6 +128,9 @@ public protocol SessionKeeper: OwnStore {
 /// The store that is a file of ours, with slots that open it.
 @VaultActor
 public protocol VaultFile: OwnStore {
+  /// Called when it was opened without anybody's asking: another daemon had it before.
+  var onOpened: (@VaultActor () async -> Void)? { get set }
+
   /// Whether there is a vault file, of whatever state.
   var exists: Bool { get }
 

@@ -95,6 +95,7 @@ public final class Vault {
   /// A file that stays locked or is damaged is no failure: requests that need it will say so.
   public func start() async {
     watchSecretService()
+    file.onOpened = { [weak self] in await self?.opened() }
     for record in (try? state.records(nil)) ?? [] where record.intent != nil { unsettled.insert(record.id) }
     // What keeps a store closed is its own status, and the outcome of every request that needs it.
     try? await session.unlock()

@@ -150,6 +150,7 @@ public final class FakeFile: VaultFile {
   public var trouble: VaultError?
   public var damaged: Set<EntryID> = []
   public var highest: Version = 0
+  public var onOpened: (@VaultActor () async -> Void)?
   /// What happens between a removal and its acknowledgement.
   public var afterRemoval: (@VaultActor () async -> Void)?
   /// What was removed, in the order in which that was asked for.

@@ -115,4 +115,17 @@ import VaultModel
     let next = await bench.restarted()
     #expect(bench.file.items.isEmpty && next.state.namespaceRemovals.isEmpty)
   }
+
+  @Test("what a logout left in a locked file is removed when that is had from another daemon")
+  @VaultActor func takenOver() async throws {
+    let bench = Bench(.file)
+    try await bench.set("a.b", "v")
+    bench.vault.lock()
+    #expect(try await bench.vault.clearNamespace(try Namespace("a"), account: nil).pending)
+    let next = await bench.restarted()
+    #expect(!bench.file.items.isEmpty)
+    bench.file.isUnlocked = true
+    await bench.file.onOpened?()
+    #expect(bench.file.items.isEmpty && next.state.namespaceRemovals.isEmpty)
+  }
 }

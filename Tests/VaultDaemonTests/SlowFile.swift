@@ -8,6 +8,7 @@ import VaultModel
 /// A fake vault file with a gate before its writes.
 @VaultActor
 final class SlowFile: VaultFile {
+  var onOpened: (@VaultActor () async -> Void)?
   nonisolated let name = StoreName.file
   let inner = FakeFile()
 
