@@ -19,7 +19,8 @@ extension Vault {
     do {
       known = try record(id)
     } catch {
-      return routeWithoutState(id, trouble: error)
+      // Nobody knows which copy counts, nor which token was cleared while its store was locked or away.
+      return .answer(.failure(error))
     }
     var sessionTrouble: VaultError?
     switch session.lookUp(id) {
@@ -140,21 +141,6 @@ extension Vault {
         return .answer(.failure(fileTrouble ?? .notFound(id)))
       }
       return .secretService(known: known, ifMissing: doubt)
-    }
-  }
-
-  /// `state.db` cannot be read, so nobody knows which copy counts.
-  private func routeWithoutState(_ id: EntryID, trouble: VaultError) -> Route {
-    switch preference {
-    case .secretService: .secretService(known: nil, ifMissing: trouble)
-    case .auto: .answer(.failure(trouble))
-    case .file:
-      switch lookUpFile(id) {
-      case .found(let token): answer(from: token)
-      case .missing: .answer(.failure(.notFound(id)))
-      case .failed(let error): .answer(.failure(error))
-      case .mustWait: .answer(.failure(.internal(reason: "the vault file did not answer at once")))
-      }
     }
   }
 

@@ -264,6 +264,8 @@ public final class FakeFile: VaultFile {
 public final class FakeState: State {
   public var all: [EntryID: StateRecord] = [:]
   public var trouble: VaultError?
+  /// Why what it holds can't be read.
+  public var unreadable: VaultError?
   public var highestVersion: Version = 0
   public var providerAnswered = false
 
@@ -274,10 +276,14 @@ public final class FakeState: State {
     self.clock = clock
   }
 
-  public var isEmpty: Bool { all.isEmpty }
-  public func record(_ id: EntryID) throws(VaultError) -> StateRecord? { all[id] }
+  public var isEmpty: Bool { all.isEmpty && unreadable == nil }
+  public func record(_ id: EntryID) throws(VaultError) -> StateRecord? {
+    if let unreadable { throw unreadable }
+    return all[id]
+  }
   public func records(_ namespace: Namespace?) throws(VaultError) -> [StateRecord] {
-    all.values.filter { namespace == nil || $0.id.key.namespace == namespace }
+    if let unreadable { throw unreadable }
+    return all.values.filter { namespace == nil || $0.id.key.namespace == namespace }
   }
   public var presentCount: Int {
     all.values.count { if case .present = $0.standing { true } else { false } }

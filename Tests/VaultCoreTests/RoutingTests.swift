@@ -175,6 +175,25 @@ struct Bench {
     #expect(try await bench.outcome("never.set") == trouble.outcome, "a provider did answer with this state")
   }
 
+  @Test(
+    "without the state nothing is handed out: what was cleared may still be in its store",
+    arguments: StorePreference.allCases)
+  @VaultActor func withoutState(preference: StorePreference) async throws {
+    let bench = Bench(preference)
+    try await bench.set("a.kept", "kept")
+    try await bench.set("a.cleared", "cleared")
+    bench.provider.trouble = Bench.away
+    bench.vault.lock()
+    #expect(try await bench.clear("a.cleared").pending)
+    bench.provider.trouble = nil
+    try await bench.vault.unlock(.passphrase(bench.secret("p")))
+    bench.state.unreadable = .unavailable(store: .state, reason: "it was written by a newer vaultd")
+    for key in ["a.kept", "a.cleared"] { #expect(try await bench.outcome(key) == .unavailable, "\(key)") }
+    bench.state.unreadable = nil
+    #expect(try await bench.get("a.kept") == "kept")
+    #expect(try await bench.outcome("a.cleared") == .notFound)
+  }
+
   @Test("auto: where no provider ever answered, unknown keys belong to the file")
   @VaultActor func unknownKeysOfTheFile() async throws {
     let bench = Bench()
