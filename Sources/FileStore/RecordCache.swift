@@ -1,7 +1,7 @@
 // Records that were read from the file before: the entry as bytes, the secret sealed as the file has it. A look-up that
 // finds its record here asks no database, and opens the secret as if it had. A record is dropped when a change of it
 // begins, and all of them when another process has changed the file, when the file is locked, and when
-// nobody has asked for a while. Holds no plain secret and no key, and judges nothing.
+// nobody has asked for a minute. Holds no plain secret and no key, and judges nothing.
 
 import SecretMemory
 import VaultModel
@@ -12,7 +12,7 @@ struct RecordCache {
   struct Record {
     /// What of it is in the clear.
     let name: RecordName
-    /// The entry, where it was read from here before.
+    /// The entry, where it was read from here before, or written just now.
     fileprivate(set) var shared: SharedEntry?
     // Entry, secret and, where it was worked out, multiplier: there may be 100,000 of these, so each is one piece of memory.
     private let bytes: [UInt8]
