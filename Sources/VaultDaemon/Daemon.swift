@@ -47,10 +47,10 @@ public final class Daemon {
   private let server: Server
   private let selfLock: SelfLock
   private let service: Service
+  private let restWatch: RestWatch
   private var settings: Settings
   private var stage = Stage.starting
   private var idleSince: BootTime?
-  private var willForget = false
   private var signals: SignalWatcher?
   private var clockWatch: ClockWatch?
 
@@ -115,6 +115,14 @@ public final class Daemon {
       server = try Server(
         loop: loop, clock: clock, alarms: loop.alarms, dispatch: dispatch, journal: journal,
         idle: selfLock.idle)
+      let server = server
+      restWatch = RestWatch(server, clock: clock, alarms: loop.alarms) {
+        server.rest()
+        giveBackMemory()
+      } forget: {
+        vault.rest()
+        giveBackMemory()
+      }
     } catch {
       throw .bug("\(error)")
     }
@@ -169,7 +177,7 @@ public final class Daemon {
     manager.notify("READY=1", "STATUS=Serving \(listener.path)")
     loop.alarms.set(clock.boot.advanced(by: Limits.startCodeMilliseconds)) { [unowned self] in
       giveBackMemory()
-      restWhenQuiet()
+      restWatch.watch()
     }
     noteConnections()
   }
@@ -237,40 +245,6 @@ public final class Daemon {
     }
   }
 
-  /// Gives back memory once no request came for a while, and then waits for the next one: but for one alarm a minute
-  /// later nothing of the loop wakes an idle daemon up.
-  private func restWhenQuiet() {
-    let seen = server.requests
-    loop.alarms.set(clock.boot.advanced(by: Limits.quietMilliseconds)) { [unowned self] in
-      if server.requests != seen { return restWhenQuiet() }
-      server.rest()
-      giveBackMemory()
-      server.onNextRequest = { [unowned self] in restWhenQuiet() }
-      forgetWhenQuiet()
-    }
-  }
-
-  /// Forgets what was read of the stores once no request came for longer.
-  private func forgetWhenQuiet() {
-    guard !willForget else { return }
-    willForget = true
-    let seen = server.requests
-    loop.alarms.set(clock.boot.advanced(by: Limits.keptMilliseconds)) { [unowned self] in
-      willForget = false
-      if server.requests == seen {
-        service.vault.rest()
-        giveBackMemory()
-      } else if server.onNextRequest != nil {
-        forgetWhenQuiet()
-      }
-    }
-  }
-
-  private func giveBackMemory() {
-    SecretMemory.giveBackUnused()
-    clinux_give_back_memory()
-  }
-
   // MARK: The end
 
   /// Takes no further request, and finishes once those that run are answered, or their time is over.
@@ -305,4 +279,10 @@ public final class Daemon {
     journal.flush()
     loop.stop()
   }
+}
+
+/// Gives back what is free in heaps and secret memory, and code that nobody runs at present.
+private func giveBackMemory() {
+  SecretMemory.giveBackUnused()
+  clinux_give_back_memory()
 }

@@ -56,6 +56,11 @@ final class Reception {
     file.inner.items[id] = Token(entry: entry, secret: secret)
   }
 
+  private var kept: [AnyObject] = []
+
+  /// Keeps something as long as it lives itself.
+  func keep(_ object: AnyObject) { kept.append(object) }
+
   private(set) var hasEnded = false
 
   /// Begins the end.
