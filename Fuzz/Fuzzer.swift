@@ -74,7 +74,7 @@ func onVaultActor(_ body: @escaping @VaultActor () async throws -> Void) {
   }
   // Other threads, the stores' own, may have to be waited for.
   while true {
-    while VaultActor.executor.runPending() {}
+    while VaultActor.executor.runPending() > 0 {}
     if done.isSet { return }
     sched_yield()
   }
