@@ -2,6 +2,7 @@
 
 import SecretServiceStore
 import StoreConformance
+import Synchronization
 import TestBus
 import Testing
 import VaultCore
@@ -19,18 +20,37 @@ import VaultModel
 
   @Test("KeePassXC keeps what every store promises, but that it asks before it removes")
   func keePassXC() async throws {
+    // It dies by itself now and then, of quick stores above all; what fails because of that is not ours.
+    for _ in 1...3 {
+      if try await keePassXCLives() { return }
+    }
+    Issue.record("KeePassXC died in each of three runs")
+  }
+
+  /// Runs the suite against a new KeePassXC.
+  /// - Throws: what failed while that was there.
+  /// - Returns: whether it lived to the end.
+  private func keePassXCLives() async throws -> Bool {
+    let lived = Mutex(true)
     try await withStore { test, bus in
       try bus.startKeyring(.keePassXC)
-      try await checkConformance(of: test.store, clock: test.clock, can: []) { id in
-        _ = try bus.run(
-          "secret-tool",
-          [
-            "clear", "--", "namespace", id.key.namespace.text, "name", id.key.name, "account",
-            id.account.text,
-          ])
+      do {
+        try await checkConformance(of: test.store, clock: test.clock, can: []) { id in
+          _ = try bus.run(
+            "secret-tool",
+            [
+              "clear", "--", "namespace", id.key.namespace.text, "name", id.key.name, "account",
+              id.account.text,
+            ])
+        }
+      } catch {
+        if test.store.provider != nil { throw error }
+        lived.withLock { $0 = false }
+        return
       }
       #expect(test.store.provider == "keepassxc")
     }
+    return lived.withLock { $0 }
   }
 
   @Test("KeePassXC may die of many sets at once: each ends in time, with success or as what it is")
