@@ -1,8 +1,7 @@
 // The folder that the vault file and `state.db` are in: made or tightened to 0700, owned by us, and locked
 // for the daemon's life, so that no two daemons write the same files. Both stores are made from the one
 // folder. It opens no database, and no file in it is ever open to others, not for a moment. What is wrong
-// with the folder is kept and told by every call: a daemon without its folder still serves what is kept in the
-// Secret Service alone.
+// with the folder is kept and told by every call: without it nobody knows what was cleared, and nothing is served.
 
 import CLinux
 import Glibc

@@ -24,8 +24,7 @@ struct ByteWriter {
 
   /// Adds 16 bytes.
   mutating func add(_ number: UInt128) {
-    add(UInt64(truncatingIfNeeded: number >> 64))
-    add(UInt64(truncatingIfNeeded: number))
+    add(room: 16) { $0.write(number, at: $1) }
   }
 
   /// Adds so many bytes, for `body` to fill from the place on that it is given.
@@ -67,8 +66,9 @@ struct ByteReader {
 
   /// The next 16 bytes as a number; `nil` where there are fewer.
   mutating func wideNumber() -> UInt128? {
-    guard let high = number(), let low = number() else { return nil }
-    return UInt128(high) << 64 | UInt128(low)
+    guard bytes.count - at >= 16 else { return nil }
+    defer { at += 16 }
+    return bytes.span.wideNumber(at: at)
   }
 
   /// The next `count` bytes; `nil` where there are fewer.
@@ -85,6 +85,11 @@ extension Span where Element == UInt8 {
     var number: UInt64 = 0
     for offset in 0..<8 { number = number << 8 | UInt64(self[place + offset]) }
     return number
+  }
+
+  /// The number that the 16 bytes from `place` on are.
+  func wideNumber(at place: Int) -> UInt128 {
+    UInt128(number(at: place)) << 64 | UInt128(number(at: place + 8))
   }
 }
 

@@ -43,9 +43,7 @@ struct RecordCache {
     /// What its id counts with in the sums over the set; `nil` where that was not worked out.
     var multiplier: FieldElement? {
       let start = Int(entrySize) + Int(secretSize)
-      guard bytes.count > start else { return nil }
-      let (high, low) = (bytes.span.number(at: start), bytes.span.number(at: start + 8))
-      return FieldElement(reducing: UInt128(high) << 64 | UInt128(low))
+      return bytes.count > start ? FieldElement(reducing: bytes.span.wideNumber(at: start)) : nil
     }
 
     /// What it takes of the memory that records may take.

@@ -78,9 +78,7 @@ final class VaultKeys: Sendable {
   /// The multiplier of an id in the sums over the set.
   func multiplier(of id: RecordID) throws(CryptoError) -> FieldElement {
     let code = try set.code { message in message.add(id.bits) }
-    return code.withBytes { bytes in
-      FieldElement(reducing: UInt128(bytes.number(at: 0)) << 64 | UInt128(bytes.number(at: 8)))
-    }
+    return code.withBytes { FieldElement(reducing: $0.wideNumber(at: 0)) }
   }
 
   // MARK: Records

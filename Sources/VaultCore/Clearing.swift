@@ -321,9 +321,14 @@ extension Vault {
   /// - Returns: whether nothing is left that the removal is about.
   private func carryOut(_ removal: NamespaceRemoval, in store: any OwnStore) async -> Bool {
     let patience = patience(interactive: false)
-    guard let entries = try? await store.list(removal.namespace, patience) else { return false }
-    let stale = entries.filter { entry in
-      entry.version < removal.version && (removal.account == nil || entry.id.account == removal.account)
+    var stale: [Entry] = []
+    do throws(VaultError) {
+      try await store.forEach(in: removal.namespace, patience) { entry in
+        guard entry.version < removal.version else { return }
+        if removal.account == nil || entry.id.account == removal.account { stale.append(entry) }
+      }
+    } catch {
+      return false
     }
     var isDone = true
     await sideBySide(stale) { entry in

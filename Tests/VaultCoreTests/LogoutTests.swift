@@ -105,12 +105,18 @@ import VaultModel
     #expect(bench.file.removals.count == Self.count && bench.state.namespaceRemovals.isEmpty)
   }
 
-  @Test("what a logout left in a locked file is removed by a daemon that finds it open")
-  @VaultActor func restarted() async throws {
+  /// A vault whose locked file has a key that was logged out.
+  @VaultActor private static func owing() async throws -> Bench {
     let bench = Bench(.file)
     try await bench.set("a.b", "v")
     bench.vault.lock()
     #expect(try await bench.vault.clearNamespace(try Namespace("a"), account: nil).pending)
+    return bench
+  }
+
+  @Test("what a logout left in a locked file is removed by a daemon that finds it open")
+  @VaultActor func restarted() async throws {
+    let bench = try await Self.owing()
     bench.file.isUnlocked = true
     let next = await bench.restarted()
     #expect(bench.file.items.isEmpty && next.state.namespaceRemovals.isEmpty)
@@ -118,10 +124,7 @@ import VaultModel
 
   @Test("what a logout left in a locked file is removed when that is had from another daemon")
   @VaultActor func takenOver() async throws {
-    let bench = Bench(.file)
-    try await bench.set("a.b", "v")
-    bench.vault.lock()
-    #expect(try await bench.vault.clearNamespace(try Namespace("a"), account: nil).pending)
+    let bench = try await Self.owing()
     let next = await bench.restarted()
     #expect(!bench.file.items.isEmpty)
     bench.file.isUnlocked = true

@@ -42,7 +42,7 @@ import VaultModel
     #expect(await reception.alarms.next == nil)
   }
 
-  @Test("who asks now and then finds what was read in memory, and sets one alarm at most beside his own")
+  @Test("what was read is kept for who asks now and then, and forgotten a minute or two after he stops")
   func nowAndThen() async throws {
     let reception = try await Reception()
     let given = await watch(reception)

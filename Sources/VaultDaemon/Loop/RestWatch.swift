@@ -1,6 +1,6 @@
 // When nobody asks: memory that only makes the daemon faster is given back a moment after the last request, and what was
-// read of the stores after a longer while. Requests set no alarm, and a daemon that nobody asks has none but one more a
-// minute later. What there is to give back, the owner says.
+// read of the stores after a longer while. Of the requests that come after a rest the first one sets an alarm, and a daemon
+// that rests has one more, a minute later. What there is to give back, the owner says.
 
 import VaultCore
 import VaultModel
