@@ -196,6 +196,14 @@ public final class FileStore: VaultFile {
     }
   }
 
+  public func sealedToken(of id: EntryID) -> SealedToken? {
+    guard case .unlocked(let file, _, let ledger) = condition,
+      let others = ledger.othersUntilNow(file.reader.changeCount),
+      let token = records.record(of: id, others)?.token, token.entry.id == id
+    else { return nil }
+    return token
+  }
+
   public func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token? {
     try token(of: id)
   }
@@ -222,14 +230,13 @@ public final class FileStore: VaultFile {
   /// The token that a record holds which was read before; `nil` where it is another's.
   private func token(_ kept: RecordCache.Record, of id: EntryID, _ keys: VaultKeys) -> Token? {
     kept.withParts { form, secret in
-      if let shared = kept.shared {
+      if let token = kept.token {
         // It is beside the record only because that was authentic, under these keys: with others nothing is kept.
-        guard shared.entry.id == id, let secret = try? keys.reopenSecret(secret) else { return nil }
-        return Token(shared, secret: SharedSecret(secret))
+        guard token.entry.id == id, let secret = try? token.secret.opened() else { return nil }
+        return Token(entry: token.entry, secret: SharedSecret(secret))
       }
       guard let token = token(kept.name, form, secret, of: id, keys) else { return nil }
-      let shared = SharedEntry(token.entry)
-      records.share(shared)
+      records.keepToken(token.entry, keys)
       return token
     }
   }
@@ -390,14 +397,14 @@ public final class FileStore: VaultFile {
       do throws(VaultError) { _ = try token(of: entry.id) } catch {
         throw WriteFailure(error, mayTakeEffect: true)
       }
-    } else if case .unlocked(let file, _, let ledger) = condition, let row = placement.row,
+    } else if case .unlocked(let file, let keys, let ledger) = condition, let row = placement.row,
       let others = ledger.othersUntilNow(file.reader.changeCount)
     {
       records.keep(
         row.name, of: entry.id, others, multiplier: placement.multiplier, entry: form.span,
         secret: row.secret.span)
       // Sealed by these keys just now: as good as opened.
-      records.share(SharedEntry(entry))
+      records.keepToken(entry, keys)
     }
   }
 

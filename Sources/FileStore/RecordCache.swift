@@ -4,6 +4,7 @@
 // nobody has asked for a minute. Holds no plain secret and no key, and judges nothing.
 
 import SecretMemory
+import VaultCrypto
 import VaultModel
 
 /// What was read of a file, as far as `Limits.keptBytes` reach.
@@ -12,8 +13,8 @@ struct RecordCache {
   struct Record {
     /// What of it is in the clear.
     let name: RecordName
-    /// The entry, where it was read from here before, or written just now.
-    fileprivate(set) var shared: SharedEntry?
+    /// The token, where it was read from here before, or written just now.
+    fileprivate(set) var token: SealedToken?
     // Entry, secret and, where it was worked out, multiplier: there may be 100,000 of these, so each is one piece of memory.
     private let bytes: [UInt8]
     private let entrySize: UInt32
@@ -46,6 +47,9 @@ struct RecordCache {
       return bytes.count > start ? FieldElement(reducing: bytes.span.wideNumber(at: start)) : nil
     }
 
+    /// How many bytes the secret has that is sealed in it.
+    var secretCount: Int { Int(secretSize) - SealingKey.overhead }
+
     /// What it takes of the memory that records may take.
     fileprivate var size: Int { Self.overhead + bytes.count }
 
@@ -56,7 +60,7 @@ struct RecordCache {
   // By the hash of the id: who asks compares what is found with the id, and no name is kept twice.
   private var records: [Int: Record] = [:]
   private var size = 0
-  private var sharedCount = 0
+  private var tokenCount = 0
   // How often the file had been changed by others when these were read.
   private var others: UInt32 = 0
   // How many changes of a record are under way. Whoever reads meanwhile may get the old value or the new, and after the
@@ -71,14 +75,14 @@ struct RecordCache {
   /// The record that may be that of `id`, however old: for what never changes of it.
   func record(of id: EntryID) -> Record? { records[id.nameHash] }
 
-  /// Keeps the entry of a record ready, as long as there are few: a program asks for a handful again and again, and who
-  /// asks for all of many asks for each once.
-  mutating func share(_ entry: SharedEntry) {
-    guard sharedCount < Limits.sharedEntries else { return }
-    let hash = entry.entry.id.nameHash
-    guard let record = records[hash], record.shared == nil else { return }
-    records[hash]?.shared = entry
-    sharedCount += 1
+  /// Keeps the token of a record ready, as long as there are few: a program asks for a handful again and again, and who
+  /// asks for all of many asks for each once. `entry` is what the record says, and authentic under `keys`.
+  mutating func keepToken(_ entry: Entry, _ keys: VaultKeys) {
+    guard tokenCount < Limits.keptTokens else { return }
+    let hash = entry.id.nameHash
+    guard let record = records[hash], record.token == nil else { return }
+    records[hash]?.token = SealedToken(entry: entry, secret: RecordSecret(record: record, keys: keys))
+    tokenCount += 1
   }
 
   /// Keeps a record, if it is one of those that are worth it.
@@ -111,12 +115,25 @@ struct RecordCache {
   private mutating func forget(_ id: EntryID) {
     guard let gone = records.removeValue(forKey: id.nameHash) else { return }
     size -= gone.size
-    if gone.shared != nil { sharedCount -= 1 }
+    if gone.token != nil { tokenCount -= 1 }
   }
 
   /// Nothing that was read counts any more, or its memory is wanted.
   mutating func forgetAll() {
     records = [:]
-    (size, sharedCount) = (0, 0)
+    (size, tokenCount) = (0, 0)
+  }
+}
+
+/// The secret of a record that was read before, under the keys that opened it. These live as long as the last of them:
+/// until the answer is written that has begun when the file is locked.
+private struct RecordSecret: SealedSecret {
+  let record: RecordCache.Record
+  let keys: VaultKeys
+
+  var count: Int { record.secretCount }
+
+  func open(into room: inout MutableSpan<UInt8>) -> Bool {
+    record.withParts { _, secret in keys.reopenSecret(secret, into: &room) }
   }
 }

@@ -116,6 +116,13 @@ public final class SessionStore: SessionKeeper {
     }
   }
 
+  public var isBlank: Bool {
+    switch condition {
+    case .nowhere, .empty: true
+    case .barred, .kept: false
+    }
+  }
+
   // MARK: Opening
 
   public func forget() {

@@ -10,6 +10,8 @@ public enum SecretMemoryError: Error, Equatable, Sendable {
   case notBase64
   /// A passphrase that has to travel as text is not UTF-8.
   case notText
+  /// A secret that is kept sealed was not opened by the library that has sealed it.
+  case notOpened
 }
 
 /// The process's secret memory.

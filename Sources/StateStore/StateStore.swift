@@ -14,7 +14,7 @@ public final class StateStore: State {
   private let clock: any Clock
   private var reader: StateReader?
   private var commits: GroupCommit<StateTables>?
-  private var tally = StateTally(StateNumbers())
+  private let tally = StateTally(StateNumbers())
   private var failure: VaultError?
   /// Whether the folder could not be had, and is tried again.
   private var lacksFolder = false
@@ -60,7 +60,7 @@ public final class StateStore: State {
   }
 
   private func openFile() throws(VaultError) {
-    let (folder, blueprint) = (folder, Blueprint.state)
+    let (folder, blueprint, tally) = (folder, Blueprint.state, tally)
     let path = folder.path(of: blueprint.name)
     var numbers: StateNumbers?
     try Place.state.judge { () throws(DatabaseFault) in
@@ -82,8 +82,7 @@ public final class StateStore: State {
     guard let numbers else {
       throw .damaged(store: .state, reason: "\(path) is damaged")
     }
-    let tally = StateTally(numbers)
-    self.tally = tally
+    tally.committed = numbers
     commits = GroupCommit(name: "state") { () throws(CommitFailure) in
       do throws(DatabaseFault) {
         let access: Connection.Access = folder.isWritable ? .write : .read
@@ -115,6 +114,8 @@ public final class StateStore: State {
 
   // Of one that can't be read nobody knows what it holds.
   public var isEmpty: Bool { present.records == 0 && failure == nil }
+
+  public var isBlank: Bool { tally.isBlank && failure == nil }
 
   public var presentCount: Int { present.present }
 

@@ -21,18 +21,32 @@ struct StateNumbers: Hashable, Sendable {
   var latest = WallTime(milliseconds: 0)
   /// Removals of whole namespaces that are outstanding.
   var namespaceRemovals: [NamespaceRemoval] = []
+
+  /// Whether nothing is recorded of any key or namespace.
+  var isBlank: Bool { records == 0 && namespaceRemovals.isEmpty }
 }
 
 /// The numbers as they are on the disk.
 final class StateTally: Sendable {
   private let numbers: Mutex<StateNumbers>
+  // Asked with every request.
+  private let blank: Atomic<Bool>
 
   init(_ numbers: StateNumbers) {
     self.numbers = Mutex(numbers)
+    blank = Atomic(numbers.isBlank)
   }
 
   var committed: StateNumbers {
     get { numbers.withLock { $0 } }
-    set { numbers.withLock { $0 = newValue } }
+    set {
+      numbers.withLock { numbers in
+        numbers = newValue
+        blank.store(newValue.isBlank, ordering: .releasing)
+      }
+    }
   }
+
+  /// Whether nothing at all is recorded.
+  var isBlank: Bool { blank.load(ordering: .acquiring) }
 }

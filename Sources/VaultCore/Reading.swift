@@ -29,6 +29,15 @@ final class SharedRead {
 }
 
 extension Vault {
+  /// The answer to a get where there is nothing to decide: nothing but the vault file can have the key, the token was
+  /// read from there before, and its time has no end. `nil`: ask `getAtOnce`, which would give the same token.
+  public func sealedToken(_ id: EntryID) -> SealedToken? {
+    guard !isLocked, preference != .secretService, state.isBlank, session.isBlank,
+      let token = file.sealedToken(of: id), !token.entry.hasEnd, !token.entry.isPurged
+    else { return nil }
+    return token
+  }
+
   /// Answers a get without waiting; `nil` where it has to wait: then call `get`.
   public func getAtOnce(_ request: GetRequest) -> Result<Token, VaultError>? {
     do throws(VaultError) {

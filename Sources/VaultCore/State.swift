@@ -86,6 +86,9 @@ public protocol State: AnyObject, Sendable {
   /// Whether nothing at all is recorded of any key: the common case where only the file is used.
   var isEmpty: Bool { get }
 
+  /// Whether nothing at all is recorded, neither of a key nor of a whole namespace; false where that can't be read.
+  var isBlank: Bool { get }
+
   /// What is known of a key and account; `nil` where nothing is.
   func record(_ id: EntryID) throws(VaultError) -> StateRecord?
 

@@ -116,6 +116,9 @@ public protocol OwnStore: Store {
 /// (`status.state` is then `.unavailable`), and where there was nothing yet, look-ups are `.missing`.
 @VaultActor
 public protocol SessionKeeper: OwnStore {
+  /// Whether it is known that there is nothing in it, and nothing that could not be read: every look-up is `.missing`.
+  var isBlank: Bool { get }
+
   /// Fetches the key again after `forget`.
   func unlock() async throws(VaultError)
 
@@ -136,6 +139,9 @@ public protocol VaultFile: OwnStore {
 
   /// How many records the file holds, known also while it is locked; `nil` where it can't be told.
   var recordCount: Int? { get }
+
+  /// The token of a key that was found here before, where that is still what `lookUp` would find; `nil`: ask that.
+  func sealedToken(of id: EntryID) -> SealedToken?
 
   /// Makes the file with one slot. Makes the key file too, where that is named and not there.
   /// - Throws: `.invalidArgument` where there is a file already, or the key file would be in the data folder.

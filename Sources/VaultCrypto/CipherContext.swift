@@ -89,11 +89,12 @@ import SecretMemory
 
   /// Writes the plain bytes of what was opened before to `plain`, which has room for `sealed.count -
   /// SealingKey.overhead`, and asks for no proof: only for bytes that have not left this process since.
-  @unsafe func reopen(_ sealed: Span<UInt8>, to plain: UnsafeMutablePointer<UInt8>) -> Opening {
+  /// - Returns: false where OpenSSL failed.
+  @unsafe func reopen(_ sealed: Span<UInt8>, to plain: UnsafeMutablePointer<UInt8>) -> Bool {
     let cipher = sealed.extracting(Nonce.size..<sealed.count - SealingKey.tagSize)
     return unsafe sealed.withUnsafeBufferPointer { bytes in
-      guard let start = bytes.baseAddress else { return .failed }
-      return unsafe begin(start, Span()) && turn(cipher, into: plain) ? .opened : .failed
+      guard let start = bytes.baseAddress else { return false }
+      return unsafe begin(start, Span()) && turn(cipher, into: plain)
     }
   }
 }

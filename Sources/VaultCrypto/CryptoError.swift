@@ -25,6 +25,7 @@ extension CryptoError {
     case .exhausted(let bytes): self = .exhausted(bytes: bytes)
     case .notBase64: self = .parameter("not Base64")
     case .notText: self = .parameter("not text")
+    case .notOpened: self = .parameter("not opened")
     }
   }
 

@@ -85,18 +85,6 @@ public struct SealingKey: ~Copyable, Sendable {
   /// - Throws: `.authentication` where `sealed` or `associated` is not what it was, or the key another.
   public func open(_ sealed: Span<UInt8>, associated: Span<UInt8>) throws(CryptoError) -> SecretBytes {
     guard associated.count <= Self.longest else { throw .tooLong }
-    return try open(sealed, associated, isProven: false)
-  }
-
-  /// Opens once more what this key has opened already and what has been in this process's memory, unchanged, since:
-  /// it was found authentic then, and is not asked for its proof again, which is half of what opening a token costs.
-  public func reopen(_ sealed: Span<UInt8>) throws(CryptoError) -> SecretBytes {
-    try open(sealed, Span(), isProven: true)
-  }
-
-  private func open(
-    _ sealed: Span<UInt8>, _ associated: Span<UInt8>, isProven: Bool
-  ) throws(CryptoError) -> SecretBytes {
     let count = sealed.count - Self.overhead
     guard count >= 0 else { throw .authentication }
     guard count <= Self.longest else { throw .tooLong }
@@ -105,9 +93,7 @@ public struct SealingKey: ~Copyable, Sendable {
       plain.withMutableBytes { plain in
         unsafe plain.withUnsafeMutableBufferPointer { bytes -> CipherContext.Opening in
           guard let start = bytes.baseAddress else { return .failed }
-          return isProven
-            ? unsafe contexts.open.reopen(sealed, to: start)
-            : unsafe contexts.open.open(sealed, associated: associated, to: start)
+          return unsafe contexts.open.open(sealed, associated: associated, to: start)
         }
       }
     }
@@ -115,6 +101,21 @@ public struct SealingKey: ~Copyable, Sendable {
     case .opened: return plain
     case .refused: throw .authentication
     case .failed: throw .ofLibrary("EVP_CipherUpdate")
+    }
+  }
+
+  /// Opens once more what this key has opened already and what has been in this process's memory, unchanged, since:
+  /// it was found authentic then, and is not asked for its proof again.
+  /// - Parameter plain: has room for exactly the secret.
+  /// - Returns: false where it was not opened; what is in `plain` is nothing then.
+  public func reopen(_ sealed: Span<UInt8>, into plain: inout MutableSpan<UInt8>) -> Bool {
+    guard sealed.count == plain.count + Self.overhead, plain.count <= Self.longest else { return false }
+    if plain.isEmpty { return true }
+    return contexts.withLock { contexts in
+      unsafe plain.withUnsafeMutableBufferPointer { bytes in
+        guard let start = bytes.baseAddress else { return false }
+        return unsafe contexts.open.reopen(sealed, to: start)
+      }
     }
   }
 }

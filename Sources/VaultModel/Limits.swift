@@ -145,8 +145,8 @@ public enum Limits {
   /// Bytes that records of the vault file may take in memory, sealed, so that the file need not be asked again: 100,000
   /// tokens of the usual kind. Dropped whole where one more does not fit, and after a quiet minute.
   public static let keptBytes = 33_554_432
-  /// Records whose entry is kept ready beside it, with its text: half a megabyte.
-  public static let sharedEntries = 1_024
+  /// Records whose token is kept ready beside it, sealed, with the text of its entry: a megabyte.
+  public static let keptTokens = 1_024
   /// Bytes of a record up to which it is kept: what is longer is long to send as well.
   public static let keptRecordBytes = 4_096
   /// Events that a watcher has not taken: what a logout of a large namespace makes fits. With more it is told `lost`.

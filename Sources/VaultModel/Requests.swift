@@ -101,26 +101,13 @@ public enum WatchFilter: Hashable, Sendable {
 /// A secret with its entry. Shared: on its way from a store to the reply it is handed on a dozen times.
 public final class Token: Sendable {
   /// What is known of it.
-  public var entry: Entry { _read { yield held.entry } }
+  public let entry: Entry
   /// The secret.
   public let secret: SharedSecret
-  /// The entry as other tokens have it too; `nil` where it is this one's alone.
-  public var shared: SharedEntry? { isShared ? held : nil }
-
-  private let held: SharedEntry
-  private let isShared: Bool
 
   /// A token of these two.
   public init(entry: Entry, secret: SharedSecret) {
-    held = SharedEntry(entry)
-    isShared = false
-    self.secret = secret
-  }
-
-  /// A token of these two, of which the first is in other tokens too.
-  public init(_ shared: SharedEntry, secret: SharedSecret) {
-    held = shared
-    isShared = true
+    self.entry = entry
     self.secret = secret
   }
 }

@@ -126,6 +126,8 @@ extension VaultError {
         argument: "secretBase64", reason: "is not Base64 (RFC 4648, section 4, with padding)")
     case .notText:
       self = .invalidArgument(argument: "passphrase", reason: "is not UTF-8 text")
+    case .notOpened:
+      self = .internal(reason: "OpenSSL did not open a secret that it had opened before")
     }
   }
 }

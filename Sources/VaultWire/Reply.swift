@@ -35,6 +35,8 @@ public enum Reply: Sendable {
   indirect case interfaceDescription(String)
   /// To `Get`.
   case token(Token)
+  /// The same, of a token that is opened as it is written.
+  case sealedToken(SealedToken)
   /// To `Set` and `Touch`.
   indirect case entry(Entry)
   /// To `Clear`: whether something was there.

@@ -26,6 +26,7 @@ extension Reply {
       try buffer.append(#""description":"#)
       try buffer.appendString(text)
     case .token(let token): try buffer.appendToken(token)
+    case .sealedToken(let token): try buffer.appendToken(token)
     case .entry(let entry):
       try buffer.append(#""entry":"#)
       try buffer.appendEntry(entry)
@@ -98,10 +99,21 @@ extension SecretBuffer {
   fileprivate mutating func appendToken(_ token: Token) throws(SecretMemoryError) {
     try appendSecret(token.secret)
     try append(#","entry":"#)
-    guard let shared = token.shared else { return try appendEntry(token.entry) }
-    try append(UInt8(ascii: "{"))
-    try append(shared.text { entry in EntryWriter(entry).text }.span)
-    try append(UInt8(ascii: "}"))
+    try appendEntry(token.entry)
+  }
+
+  /// Where the secret is text that stands in JSON as it is, that is found out the first time.
+  fileprivate mutating func appendToken(_ token: SealedToken) throws(SecretMemoryError) {
+    if let behind = token.textBehindSecret {
+      try append(#""secret":""#)
+      try append(token.secret)
+      return try append(behind.span)
+    }
+    let secret = try token.secret.opened()
+    if secret.withBytes({ $0.isText && !$0.holdsNUL && $0.jsonEscapes == 0 }) {
+      token.textBehindSecret = Array(#"","entry":{"#.utf8) + EntryWriter(token.entry).text + Array("}".utf8)
+    }
+    try appendToken(Token(entry: token.entry, secret: SharedSecret(secret)))
   }
 
   fileprivate mutating func appendRefreshed(

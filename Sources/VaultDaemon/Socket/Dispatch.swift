@@ -52,6 +52,7 @@ final class Dispatch {
     case .getInterfaceDescription(let interface):
       return .answered(Self.description(of: interface))
     case .get(let get):
+      if let token = vault.sealedToken(get.id) { return .answered(.reply(.sealedToken(token))) }
       switch vault.getAtOnce(get) {
       case .success(let token): return .answered(.reply(.token(token)))
       case .failure(let error): return .answered(.failed(error))
