@@ -106,10 +106,10 @@ extension FileStore {
     case .absent, .refused:
       _ = try unlocked()
       return
-    case .unlocked(let open, _, _):
+    case .unlocked(let unlocked):
       // A key that was given is tried all the same: a wrong one is told.
       if key == nil { return }
-      file = open
+      file = unlocked.file
     case .locked(let closed): file = closed
     }
     let (row, dataKey) = try await opened(file, key, patience)
@@ -148,7 +148,7 @@ extension FileStore {
             "slot \(row.slot.number) of \(path) is not one that was added to it; use another, or restore the file"
         )
       }
-      condition = .unlocked(file, keys, ledger)
+      condition = .unlocked(UnlockedFile(file, keys, ledger))
       file.commits.cleanUp()
     }
   }
@@ -235,13 +235,14 @@ extension FileStore {
 
   public func slots() throws(VaultError) -> [Slot] {
     switch condition {
-    case .locked(let file), .unlocked(let file, _, _): file.soundSlots.map(\.slot)
+    case .locked(let file): file.soundSlots.map(\.slot)
+    case .unlocked(let open): open.file.soundSlots.map(\.slot)
     case .absent, .refused: try unlocked().file.soundSlots.map(\.slot)
     }
   }
 
   public func addSlot(_ key: SlotKey) async throws(VaultError) -> Slot {
-    let (file, keys, ledger) = try unlocked()
+    let (file, keys, ledger) = try unlocked().parts
     guard file.slots.count < Limits.slots else {
       throw .invalidArgument(
         argument: "slot", reason: "a vault file has at most \(Limits.slots) slots: remove one")
@@ -273,7 +274,7 @@ extension FileStore {
   }
 
   public func removeSlot(_ number: Int64) async throws(VaultError) {
-    let (file, _, ledger) = try unlocked()
+    let (file, _, ledger) = try unlocked().parts
     guard ledger.state.slots.contains(where: { $0.number == number }) else {
       throw .invalidArgument(argument: "slot", reason: "there is no slot \(number)")
     }
@@ -294,7 +295,7 @@ extension FileStore {
   // MARK: Verifying
 
   public func verify() async throws(VaultError) -> Verification {
-    let (file, _, _) = try unlocked()
+    let file = try unlocked().file
     do throws(CommitFailure) {
       return try await file.commits.perform { tables, _ throws(CommitFailure) in try tables.verify() }
     } catch {

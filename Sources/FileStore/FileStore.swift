@@ -23,7 +23,7 @@ public final class FileStore: VaultFile {
     /// It needs a slot opened.
     case locked(OpenedFile)
     /// Its keys are in memory.
-    case unlocked(OpenedFile, VaultKeys, Ledger)
+    case unlocked(UnlockedFile)
   }
 
   let blueprint: Blueprint
@@ -85,9 +85,9 @@ public final class FileStore: VaultFile {
     switch present {
     case .absent, .refused: break
     case .locked(let file): await file.commits.end()
-    case .unlocked(let file, _, let ledger):
-      await file.commits.end()
-      ledger.close()
+    case .unlocked(let open):
+      await open.file.commits.end()
+      open.ledger.close()
     }
   }
 
@@ -113,7 +113,7 @@ public final class FileStore: VaultFile {
     case .absent: 0
     case .refused: nil
     case .locked(let file): file.recordCount
-    case .unlocked(_, _, let ledger): ledger.recordCount
+    case .unlocked(let open): open.ledger.recordCount
     }
   }
 
@@ -139,10 +139,10 @@ public final class FileStore: VaultFile {
       case .absent: (.absent, path, 0, 0)
       case .refused(let error): (error.outcome == .damaged ? .damaged : .unavailable, "\(error)", 0, 0)
       case .locked(let file): (.locked, path, file.recordCount ?? 0, 0)
-      case .unlocked(_, _, let ledger):
+      case .unlocked(let open):
         (
-          .available, ledger.anchorWasDamaged ? "\(path); its anchor was damaged, and is new" : path,
-          ledger.numbers.tokens, ledger.numbers.pending
+          .available, open.ledger.anchorWasDamaged ? "\(path); its anchor was damaged, and is new" : path,
+          open.ledger.numbers.tokens, open.ledger.numbers.pending
         )
       }
     return StoreStatus(store: name, state: state, detail: detail, entries: entries, pending: pending)
@@ -150,7 +150,7 @@ public final class FileStore: VaultFile {
 
   public var highestVersion: Version {
     switch condition {
-    case .unlocked(_, _, let ledger): ledger.highest
+    case .unlocked(let open): open.ledger.highest
     case .locked(let file): max(largestVersion(of: file), highestBeforeLock)
     case .absent, .refused: highestBeforeLock
     }
@@ -166,23 +166,23 @@ public final class FileStore: VaultFile {
 
   public func forget() {
     era += 1
-    guard case .unlocked(let file, _, let ledger) = condition else { return }
-    highestBeforeLock = ledger.highest
-    file.lock(at: highestBeforeLock, recordCount: ledger.recordCount)
-    ledger.close()
-    condition = .locked(file)
+    guard case .unlocked(let open) = condition else { return }
+    highestBeforeLock = open.ledger.highest
+    open.file.lock(at: highestBeforeLock, recordCount: open.ledger.recordCount)
+    open.ledger.close()
+    condition = .locked(open.file)
   }
 
   public func rest() { records.forgetAll() }
 
   /// The file with its keys, or why it cannot be used.
-  func unlocked() throws(VaultError) -> (file: OpenedFile, keys: VaultKeys, ledger: Ledger) {
+  func unlocked() throws(VaultError) -> UnlockedFile {
     tryFolderAgain()
     switch condition {
     case .absent: throw .unavailable(store: place, reason: "there is no vault file: run `vault init`")
     case .refused(let error): throw error
     case .locked: throw .locked(store: place, reason: "\(path) is locked: run `vault unlock`")
-    case .unlocked(let file, let keys, let ledger): return (file, keys, ledger)
+    case .unlocked(let open): return open
     }
   }
 
@@ -197,11 +197,8 @@ public final class FileStore: VaultFile {
   }
 
   public func sealedToken(of id: EntryID) -> SealedToken? {
-    guard case .unlocked(let file, _, let ledger) = condition,
-      let others = ledger.othersUntilNow(file.reader.changeCount),
-      let token = records.record(of: id, others)?.token, token.entry.id == id
-    else { return nil }
-    return token
+    guard case .unlocked(let open) = condition, let others = open.othersUntilNow else { return nil }
+    return records.token(of: id, others)
   }
 
   public func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token? {
@@ -209,12 +206,16 @@ public final class FileStore: VaultFile {
   }
 
   private func token(of id: EntryID) throws(VaultError) -> Token? {
-    let (file, keys, ledger) = try unlocked()
+    let open = try unlocked()
+    let keys = open.keys
     // Where somebody else changes the file, it is asked each time.
-    let others = ledger.othersUntilNow(file.reader.changeCount)
-    if let others, let kept = records.record(of: id, others) {
+    let others = open.othersUntilNow
+    if let others {
+      if let token = records.token(of: id, others), let secret = try? token.secret.opened() {
+        return Token(entry: token.entry, secret: SharedSecret(secret))
+      }
       // Where it is another's, whose id has the same hash, the file is asked too.
-      if let token = token(kept, of: id, keys) { return token }
+      if let kept = records.record(of: id, others), let token = token(kept, of: id, keys) { return token }
     }
     let record = try place.judge { () throws(CryptoError) in try keys.id(of: id) }
     return try row(record, "the record of \(id)") { name, entry, secret in
@@ -230,11 +231,6 @@ public final class FileStore: VaultFile {
   /// The token that a record holds which was read before; `nil` where it is another's.
   private func token(_ kept: RecordCache.Record, of id: EntryID, _ keys: VaultKeys) -> Token? {
     kept.withParts { form, secret in
-      if let token = kept.token {
-        // It is beside the record only because that was authentic, under these keys: with others nothing is kept.
-        guard token.entry.id == id, let secret = try? token.secret.opened() else { return nil }
-        return Token(entry: token.entry, secret: SharedSecret(secret))
-      }
       guard let token = token(kept.name, form, secret, of: id, keys) else { return nil }
       records.keepToken(token.entry, keys)
       return token
@@ -274,7 +270,7 @@ public final class FileStore: VaultFile {
   private func listSome(
     _ namespace: Namespace?, from first: Int64, _ body: (Entry) -> Void
   ) throws(VaultError) -> Int64? {
-    let (file, keys, ledger) = try unlocked()
+    let (file, keys, ledger) = try unlocked().parts
     var unsettled: [RecordID] = []
     func add(_ entry: Entry?) {
       // Two namespaces may share an id.
@@ -317,7 +313,7 @@ public final class FileStore: VaultFile {
     _ record: RecordID, _ what: @autoclosure () -> String,
     _ open: (RecordName, Span<UInt8>, Span<UInt8>) -> Value?
   ) throws(VaultError) -> Value? {
-    let (file, keys, ledger) = try unlocked()
+    let (file, keys, ledger) = try unlocked().parts
     func damaged() -> VaultError {
       ledger.noteDamage()
       return .damaged(
@@ -380,7 +376,7 @@ public final class FileStore: VaultFile {
       guard secret.count <= Limits.secretBytes else {
         throw .tooLarge(size: secret.count, limit: Limits.secretBytes)
       }
-      let (file, keys, _) = try unlocked()
+      let (file, keys, _) = try unlocked().parts
       let form = EntryForm.bytes(of: entry)
       var placement = try place.judge { () throws(CryptoError) in
         try secret.withBytes { secret throws(CryptoError) in
@@ -392,19 +388,18 @@ public final class FileStore: VaultFile {
       return (file, form, placement)
     }
     try await commit(placement, of: entry.id, file)
+    guard case .unlocked(let open) = condition else { return }
     // In a file that is damaged below its records SQLite may write what it cannot read.
-    if case .unlocked(_, _, let ledger) = condition, ledger.wasDamaged {
+    if open.ledger.wasDamaged {
       do throws(VaultError) { _ = try token(of: entry.id) } catch {
         throw WriteFailure(error, mayTakeEffect: true)
       }
-    } else if case .unlocked(let file, let keys, let ledger) = condition, let row = placement.row,
-      let others = ledger.othersUntilNow(file.reader.changeCount)
-    {
+    } else if open.file === file, let row = placement.row, let others = open.othersUntilNow {
       records.keep(
         row.name, of: entry.id, others, multiplier: placement.multiplier, entry: form.span,
         secret: row.secret.span)
       // Sealed by these keys just now: as good as opened.
-      records.keepToken(entry, keys)
+      records.keepToken(entry, open.keys)
     }
   }
 
@@ -433,7 +428,7 @@ public final class FileStore: VaultFile {
   private func removal(
     of id: EntryID, _ version: Version
   ) throws(VaultError) -> Removal? {
-    let (file, keys, ledger) = try unlocked()
+    let (file, keys, ledger) = try unlocked().parts
     return try place.judge { () throws(CryptoError) in
       let record = try keys.id(of: id)
       let multiplier = try keys.multiplier(of: record)

@@ -13,8 +13,6 @@ struct RecordCache {
   struct Record {
     /// What of it is in the clear.
     let name: RecordName
-    /// The token, where it was read from here before, or written just now.
-    fileprivate(set) var token: SealedToken?
     // Entry, secret and, where it was worked out, multiplier: there may be 100,000 of these, so each is one piece of memory.
     private let bytes: [UInt8]
     private let entrySize: UInt32
@@ -60,7 +58,8 @@ struct RecordCache {
   // By the hash of the id: who asks compares what is found with the id, and no name is kept twice.
   private var records: [Int: Record] = [:]
   private var size = 0
-  private var tokenCount = 0
+  // Of some of the records, those that were read from here before or written just now: they need not be read again.
+  private var tokens: [Int: SealedToken] = [:]
   // How often the file had been changed by others when these were read.
   private var others: UInt32 = 0
   // How many changes of a record are under way. Whoever reads meanwhile may get the old value or the new, and after the
@@ -78,11 +77,15 @@ struct RecordCache {
   /// Keeps the token of a record ready, as long as there are few: a program asks for a handful again and again, and who
   /// asks for all of many asks for each once. `entry` is what the record says, and authentic under `keys`.
   mutating func keepToken(_ entry: Entry, _ keys: VaultKeys) {
-    guard tokenCount < Limits.keptTokens else { return }
     let hash = entry.id.nameHash
-    guard let record = records[hash], record.token == nil else { return }
-    records[hash]?.token = SealedToken(entry: entry, secret: RecordSecret(record: record, keys: keys))
-    tokenCount += 1
+    guard tokens.count < Limits.keptTokens, tokens[hash] == nil, let record = records[hash] else { return }
+    tokens[hash] = SealedToken(entry: entry, secret: RecordSecret(record: record, keys: keys))
+  }
+
+  /// The token of `id` that is kept ready, as long as nobody else changes the file.
+  func token(of id: EntryID, _ others: UInt32) -> SealedToken? {
+    guard others == self.others, let token = tokens[id.nameHash], token.entry.id == id else { return nil }
+    return token
   }
 
   /// Keeps a record, if it is one of those that are worth it.
@@ -115,13 +118,13 @@ struct RecordCache {
   private mutating func forget(_ id: EntryID) {
     guard let gone = records.removeValue(forKey: id.nameHash) else { return }
     size -= gone.size
-    if gone.token != nil { tokenCount -= 1 }
+    tokens[id.nameHash] = nil
   }
 
   /// Nothing that was read counts any more, or its memory is wanted.
   mutating func forgetAll() {
-    records = [:]
-    (size, tokenCount) = (0, 0)
+    (records, tokens) = ([:], [:])
+    size = 0
   }
 }
 

@@ -7,6 +7,22 @@ extension Span<UInt8> {
   public func word(at place: Int) -> UInt64 {
     unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
   }
+
+  /// Whether these are the same bytes as those. Takes less time where they differ early: not for secrets.
+  @inlinable
+  public func isEqual(to other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    var index = 0
+    while index + 8 <= count {
+      if word(at: index) != other.word(at: index) { return false }
+      index += 8
+    }
+    while index < count {
+      if self[index] != other[index] { return false }
+      index += 1
+    }
+    return true
+  }
 }
 
 extension MutableSpan<UInt8> {

@@ -1,6 +1,8 @@
 // Text whose identity is its bytes. Swift compares strings by canonical equivalence, in which `café` in NFC
 // and in NFD are the same; keys and accounts are what their bytes are. Holds no secret.
 
+import SecretMemory
+
 /// Text that is equal to another only when every byte of its UTF-8 is.
 public struct ExactText: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The text as it was given.
@@ -12,11 +14,11 @@ public struct ExactText: Hashable, Sendable, Comparable, CustomStringConvertible
   }
 
   public static func == (left: Self, right: Self) -> Bool {
-    let (one, other) = (left.text.utf8.span, right.text.utf8.span)
-    guard one.count == other.count else { return false }
-    for index in one.indices where one[index] != other[index] { return false }
-    return true
+    left.isEqual(to: right.text.utf8.span)
   }
+
+  /// Whether these are its bytes.
+  func isEqual(to bytes: Span<UInt8>) -> Bool { text.utf8.span.isEqual(to: bytes) }
 
   /// In the order of the bytes.
   public static func < (left: Self, right: Self) -> Bool {

@@ -26,6 +26,9 @@ public struct Key: Hashable, Sendable, Comparable, CustomStringConvertible {
     exact = ExactText(text)
   }
 
+  /// Whether these bytes are this key.
+  public func isEqual(to bytes: Span<UInt8>) -> Bool { exact.isEqual(to: bytes) }
+
   private var halves: (Substring, Substring) {
     let dot = text.utf8.lastIndex(of: UInt8(ascii: ".")) ?? text.startIndex
     return (text[..<dot], text[text.utf8.index(after: dot)...])
@@ -79,6 +82,9 @@ public struct Account: Hashable, Sendable, Comparable, CustomStringConvertible {
   private init(trusted text: String) {
     exact = ExactText(text)
   }
+
+  /// Whether these bytes are this account.
+  public func isEqual(to bytes: Span<UInt8>) -> Bool { exact.isEqual(to: bytes) }
 
   public static func < (left: Self, right: Self) -> Bool { left.exact < right.exact }
 

@@ -147,6 +147,8 @@ public enum Limits {
   public static let keptBytes = 33_554_432
   /// Records whose token is kept ready beside it, sealed, with the text of its entry: a megabyte.
   public static let keptTokens = 1_024
+  /// Names of entries that are known again by their bytes: a power of two.
+  public static let namesKept = 1_024
   /// Bytes of a record up to which it is kept: what is longer is long to send as well.
   public static let keptRecordBytes = 4_096
   /// Events that a watcher has not taken: what a logout of a large namespace makes fits. With more it is told `lost`.

@@ -99,14 +99,15 @@ extension Span<UInt8> {
   }
 
   /// The place of the first byte, at or behind `start`, that a string must escape; `count` where there is none.
-  fileprivate func firstEscaped(from start: Int) -> Int {
+  func firstEscaped(from start: Int) -> Int {
     var index = start
     while index + 8 <= count {
       let word = word(at: index)
       let found =
         word.bytes(below: 0x20) | (word ^ UInt64(everyByte: UInt8(ascii: "\""))).zeroBytes
         | (word ^ UInt64(everyByte: UInt8(ascii: "\\"))).zeroBytes
-      if found != 0 { break }
+      // Of those that are found only the first is known to be one.
+      if found != 0 { return index + UInt64(littleEndian: found).trailingZeroBitCount / 8 }
       index += 8
     }
     while index < count, self[index] >= 0x20, self[index] != UInt8(ascii: "\""),

@@ -1,6 +1,6 @@
 // The frame that programs send again and again, read without a JSON reader: a call of `Get` in the words and the order
 // in which client libraries write it, with names that need no escape. Whatever differs by a byte is for
-// `RequestReader`; what is read here is what it would read. Holds nothing.
+// `RequestReader`; what is read here is what it would read.
 
 import SecretMemory
 import VaultModel
@@ -12,49 +12,44 @@ enum PlainGet {
   private static let middle = Array(#"","account":""#.utf8)
   private static let end = Array(#""}}"#.utf8)
 
-  /// The request that a frame is; `nil` where it is another one, or another way to write it.
-  static func request(_ frame: Span<UInt8>) -> Request? {
+  /// The request that a frame is; `nil` where it is another one, or another way to write it. Names are looked up among
+  /// those of earlier requests, and remembered.
+  static func request(_ frame: Span<UInt8>, _ names: inout NameTable) -> Request? {
     guard frame.has(beginning.span, at: 0) else { return nil }
-    let key = frame.plainText(from: beginning.count)
+    let key = beginning.count..<frame.firstEscaped(from: beginning.count)
     var account = 0..<0
     var place = key.upperBound
     if frame.has(middle.span, at: place) {
-      account = frame.plainText(from: place + middle.count)
+      place += middle.count
+      account = place..<frame.firstEscaped(from: place)
       place = account.upperBound
     }
     guard place + end.count == frame.count, frame.has(end.span, at: place),
-      let name = try? Key(frame.extracting(key).text)
+      let id = id(frame.extracting(key), frame.extracting(account), &names)
     else { return nil }
-    if account.isEmpty { return Request(call: .get(GetRequest(id: EntryID(name)))) }
-    guard let account = try? Account(frame.extracting(account).text) else { return nil }
-    return Request(call: .get(GetRequest(id: EntryID(name, account))))
+    return Request(call: .get(GetRequest(id: id)))
+  }
+
+  private static func id(_ key: Span<UInt8>, _ account: Span<UInt8>, _ names: inout NameTable) -> EntryID? {
+    if let known = names.id(key, account) { return known }
+    guard key.isPlain, account.isPlain, let name = try? Key(key.text), let owner = try? Account(account.text)
+    else { return nil }
+    let id = EntryID(name, owner)
+    names.keep(id, key, account)
+    return id
   }
 }
 
 extension Span<UInt8> {
   /// Whether these bytes stand at `place`.
+  @inline(__always)
   fileprivate func has(_ bytes: Span<UInt8>, at place: Int) -> Bool {
-    guard bytes.count <= count - place else { return false }
-    var index = 0
-    while index + 8 <= bytes.count {
-      if word(at: place + index) != bytes.word(at: index) { return false }
-      index += 8
-    }
-    while index < bytes.count {
-      if self[place + index] != bytes[index] { return false }
-      index += 1
-    }
-    return true
+    bytes.count <= count - place && extracting(place..<place + bytes.count).isEqual(to: bytes)
   }
 
-  /// Where the text that begins at `place` stands, up to a byte that is no printing ASCII, or means something in JSON.
-  fileprivate func plainText(from place: Int) -> Range<Int> {
-    var index = place
-    while index < count {
-      let byte = self[index]
-      if byte < 0x20 || byte > 0x7E || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
-      index += 1
-    }
-    return place..<index
+  /// Whether all of them are printing ASCII.
+  fileprivate var isPlain: Bool {
+    for index in indices where self[index] < 0x20 || self[index] > 0x7E { return false }
+    return true
   }
 }

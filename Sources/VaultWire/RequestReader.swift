@@ -1,21 +1,27 @@
 // Frame to call, in the daemon: the step between a connection, which finds frames in what a client sends, and
 // the vault. It judges everything that can be judged from the frame alone, so that what it lets through is
-// valid by itself. It does no I/O, keeps nothing of a frame, and lets no value of a request into an error.
+// valid by itself. It does no I/O, keeps nothing of a frame but names, and lets no value of a request into an error.
 
 import SecretMemory
 import VaultModel
 
-/// Reads requests from frames. Keeps its tape between calls.
+/// Reads requests from frames. Keeps its tape between calls, and names that were asked for.
 public struct RequestReader: ~Copyable {
   private var tape = Tape()
+  private var names = NameTable()
 
   /// A reader without memory yet.
   public init() {}
 
+  /// Nobody asks at present: gives back memory that only makes it faster.
+  public mutating func rest() {
+    names.forgetAll()
+  }
+
   /// Reads the call in `frame`, which is the frame without the NUL at its end. The frame is parsed in place
   /// and holds rubbish and pieces of secrets afterwards, for the caller to wipe.
   public mutating func read(_ frame: inout MutableSpan<UInt8>) throws(Refusal) -> Request {
-    if let request = PlainGet.request(frame.span) { return request }
+    if let request = PlainGet.request(frame.span, &names) { return request }
     let result: Result<Request, Refusal>
     do {
       result = try tape.read(&frame, tokenLimit: Limits.requestTokens) { document in

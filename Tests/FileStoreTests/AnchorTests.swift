@@ -166,7 +166,7 @@ import VaultModel
       try overwrite(bench.data + "/vault.anchor", with: try contents(of: other.data + "/vault.anchor"))
     }
     #expect(try bench.get("App.token") == "value")
-    let (_, keys, ledger) = try bench.store.unlocked()
+    let (_, keys, ledger) = try bench.store.unlocked().parts
     let anchor = try contents(of: bench.data + "/vault.anchor")
     #expect(try Anchor.judge(anchor, keys) == .sequence(ledger.state.sequence))
   }

@@ -113,6 +113,7 @@ final class Server {
   func rest() {
     for spare in spares { spare.buffer = nil }
     sparesLeft = 0
+    reader.rest()
   }
 
   /// Has a connection go on once those that were ready at the same time have come as far: their answers leave one after

@@ -1,0 +1,53 @@
+// Names that requests were about before: a program asks for the same few tokens again and again, and a name that was judged
+// once need not be judged, copied and hashed again. Beside `PlainGet`; forgotten when nobody asks. Holds no secret.
+
+import SecretMemory
+import VaultModel
+
+/// Keys and accounts, found by their bytes. One that comes to the place of another takes it.
+struct NameTable {
+  private var places: [EntryID?] = []
+
+  /// The entry whose key and account these bytes are, if it is known.
+  func id(_ key: Span<UInt8>, _ account: Span<UInt8>) -> EntryID? {
+    guard !places.isEmpty, let id = places[Self.place(key, account)], id.key.isEqual(to: key),
+      id.account.isEqual(to: account)
+    else { return nil }
+    return id
+  }
+
+  /// Remembers the entry whose key and account these bytes are.
+  mutating func keep(_ id: EntryID, _ key: Span<UInt8>, _ account: Span<UInt8>) {
+    if places.isEmpty { places = Array(repeating: nil, count: Limits.namesKept) }
+    places[Self.place(key, account)] = id
+  }
+
+  /// Forgets them all.
+  mutating func forgetAll() {
+    places = []
+  }
+
+  /// Where names are looked for. Who chooses names that meet makes itself slower.
+  private static func place(_ key: Span<UInt8>, _ account: Span<UInt8>) -> Int {
+    Int(truncatingIfNeeded: (key.mixed &+ account.mixed) >> 32) & (Limits.namesKept - 1)
+  }
+}
+
+extension Span<UInt8> {
+  /// A number from all bytes.
+  fileprivate var mixed: UInt64 {
+    let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
+    var mixed = UInt64(count)
+    var index = 0
+    while index + 8 <= count {
+      mixed = (mixed ^ word(at: index)) &* factor
+      mixed ^= mixed >> 32
+      index += 8
+    }
+    while index < count {
+      mixed = (mixed ^ UInt64(self[index])) &* factor
+      index += 1
+    }
+    return mixed
+  }
+}
