@@ -117,6 +117,7 @@ public struct SecretBuffer: ~Copyable, Sendable {
   /// Wipes and drops the first `count` bytes.
   public mutating func removeFirst(_ count: Int) {
     precondition(count >= 0 && count <= self.count)
+    if count == 0 { return }
     let start = start
     storage.withMutableBytes { unsafe wipe(&$0, from: start, count: count) }
     self.start += count

@@ -153,11 +153,17 @@ final class EventLoop {
       for action in beforeWaiting { action() }
       if isStopped { return }
       let wait: Int32 = isIdle ? -1 : 0
-      let count = unsafe events.withUnsafeMutableBufferPointer { buffer in
-        unsafe clinux_epoll_wait(epoll.number, buffer.baseAddress, wait)
-      }
-      for event in events.prefix(Int(try check(count, "epoll_wait"))) { deliver(event) }
+      let count = Int(try check(Self.wait(epoll.number, wait, &events), "epoll_wait"))
+      for index in 0..<count { deliver(events[index]) }
       for action in afterEvents { action() }
+    }
+  }
+
+  private nonisolated static func wait(
+    _ epoll: Int32, _ milliseconds: Int32, _ events: inout [clinux_event]
+  ) -> Int32 {
+    unsafe events.withUnsafeMutableBufferPointer { buffer in
+      unsafe clinux_epoll_wait(epoll, buffer.baseAddress, milliseconds)
     }
   }
 

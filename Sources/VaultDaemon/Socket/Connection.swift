@@ -31,16 +31,17 @@ final class Connection: Watcher {
 
   // The socket, until the connection is closed.
   private var socket: Descriptor?
+  private var isClosed = false
   private var watch: EventLoop.Watch?
   private var interest = Readiness.readable
 
   // What came in and was not decoded, and how far it was searched for the end of a frame.
-  private var held: SecretBuffer?
+  private let held = BufferPlace()
   private var searched = 0
   private var frameDeadline: BootTime?
   private var largePlace = LargePlace.none
 
-  private var outbox: Outbox
+  private let outbox: Outbox
 
   // Whose leases are this connection's, and whether it may have one or wait for one.
   private let caller: CallerID
@@ -48,7 +49,8 @@ final class Connection: Watcher {
   private var waitsForRenewal = false
 
   // What it is told of, and whether nothing but that is left in the outbox.
-  private var watching: Watching?
+  private var watching: Watching? { didSet { isWatching = watching != nil } }
+  private var isWatching = false
   private var isStreaming = false
 
   private var isDecoding = false
@@ -140,12 +142,13 @@ final class Connection: Watcher {
   /// Closes it now, whatever it is doing. A request that runs goes on, counts as a connection until it ends, and
   /// its answer is dropped.
   func close() {
-    guard socket != nil else { return }
+    if isClosed { return }
     if let watch { server.loop.forget(watch) }
     watch = nil
     socket = nil
+    isClosed = true
     isClosing = true
-    held = nil
+    held.clear()
     frameDeadline = nil
     endWatch()
     losePeer()
@@ -165,7 +168,7 @@ final class Connection: Watcher {
 
   /// Whether the next frame may be decoded.
   private var isDecodable: Bool {
-    !isAnswering && !isClosing && watching == nil && (!outbox.isBlocked || outbox.count <= Limits.unsentBytes)
+    !isAnswering && !isClosing && !isWatching && (!outbox.isBlocked || outbox.count <= Limits.unsentBytes)
   }
 
   private var wantsInput: Bool { isDecodable && !hasEnded && largePlace != .waits }
@@ -186,20 +189,30 @@ final class Connection: Watcher {
       }
       if !shared.isEmpty { keepCopy(of: shared) }
       shared.empty(keeping: Limits.smallFrameBytes)
-      server.received = consume shared
+      server.received.put(shared)
     }
+  }
+
+  // Not of the actor, like everything below that gives a closure to another module: who does is asked at each call
+  // whether it runs where it should.
+  private nonisolated static func receive(
+    _ socket: Int32, _ buffer: inout SecretBuffer
+  ) throws(SecretMemoryError) -> Int {
+    var result = 0
+    // The buffer's limit is beyond the longest frame, which is refused before it is reached.
+    _ = try buffer.fill(atLeast: Limits.receiveBytes) { free in
+      unsafe free.withUnsafeMutableBytes { bytes in
+        result = unsafe clinux_receive(socket, bytes.baseAddress, bytes.count)
+      }
+      return max(0, result)
+    }
+    return result
   }
 
   private func receive(into buffer: inout SecretBuffer) -> Arrival {
     var result = 0
     do throws(SecretMemoryError) {
-      // The buffer's limit is beyond the longest frame, which is refused before it is reached.
-      _ = try buffer.fill(atLeast: Limits.receiveBytes) { free in
-        unsafe free.withUnsafeMutableBytes { bytes in
-          result = unsafe clinux_receive(number, bytes.baseAddress, bytes.count)
-        }
-        return max(0, result)
-      }
+      result = try Self.receive(number, &buffer)
     } catch {
       fail(VaultError(error))
       return .nothing
@@ -212,7 +225,7 @@ final class Connection: Watcher {
   private func decode(_ buffer: inout SecretBuffer) {
     isDecoding = true
     defer { isDecoding = false }
-    while isDecodable {
+    while isDecodable, !buffer.isEmpty {
       let end = buffer.firstIndex(of: 0, from: searched)
       if end ?? buffer.count > Limits.frameBytes {
         buffer.removeFirst(buffer.count)
@@ -279,7 +292,7 @@ final class Connection: Watcher {
   private func finish(_ request: Request, _ answer: Answer) {
     if request.call.usesVault { server.idle.end() }
     log.note(request.call, answer)
-    if socket == nil {
+    if isClosed {
       log.writeGathered()
       leave()
       return
@@ -300,7 +313,7 @@ final class Connection: Watcher {
   /// Answers with `error` and takes nothing more.
   private func fail(_ error: VaultError) {
     log.note(limit: "a connection is closed: \(error)")
-    held = nil
+    held.clear()
     frameDeadline = nil
     leaveLargePlace()
     write(.failed(error))
@@ -320,7 +333,7 @@ final class Connection: Watcher {
   }
 
   private func write(_ body: (inout SecretBuffer) throws(SecretMemoryError) -> Void) {
-    if isPeerGone || socket == nil { return }
+    if isPeerGone || isClosed { return }
     // Without memory to say so, the client learns it by the end of the connection.
     if !outbox.add(body) { close() }
   }
@@ -372,7 +385,7 @@ final class Connection: Watcher {
         write { buffer throws(SecretMemoryError) in
           try Reply.event(event).write(continues: true, into: &buffer)
         }
-        if socket == nil { return }
+        if isClosed { return }
       }
       if outbox.isEmpty { return }
       flush()
@@ -390,27 +403,27 @@ final class Connection: Watcher {
   /// what it waits for. Every event ends here.
   func goOn() {
     // A request that was answered while its frame was decoded goes on there.
-    if isDecoding || socket == nil { return }
-    if held != nil, isDecodable, var own = held.take() {
+    if isDecoding || isClosed { return }
+    if isDecodable, var own = held.take() {
       decode(&own)
       keep(own)
     }
     flush()
     stream()
     // Where nearly every request ends: nothing is left of it, and what the loop was asked for is right.
-    if held == nil && outbox.isEmpty && buffered == 0 && interest == .readable && !hasEnded && !isClosing
+    if held.isEmpty && outbox.isEmpty && buffered == 0 && interest == .readable && !hasEnded && !isClosing
       && !isPeerGone
     {
       return
     }
-    if socket == nil { return }
+    if isClosed { return }
     // A watch has no other end than that of its connection.
-    if isDecodable && hasEnded || watching != nil && isPeerGone { isClosing = true }
+    if isDecodable && hasEnded || isWatching && isPeerGone { isClosing = true }
     if isClosing && !isAnswering && !outbox.isBlocked {
       close()
       return
     }
-    if isDecodable && held != nil { watchFrame() }
+    if isDecodable && !held.isEmpty { watchFrame() }
     account()
     var wanted = interest
     if wantsInput { wanted.insert(.readable) }
@@ -438,7 +451,7 @@ final class Connection: Watcher {
     if own.count <= Limits.smallFrameBytes && own.capacity > 2 * Limits.smallFrameBytes {
       keepCopy(of: own)
     } else {
-      held = consume own
+      held.put(own)
     }
   }
 
@@ -448,7 +461,7 @@ final class Connection: Watcher {
       var copy = try SecretBuffer(
         capacity: buffer.count, limit: Limits.frameBytes + 2 * Limits.smallFrameBytes)
       try buffer.withBytes { bytes throws(SecretMemoryError) in try copy.append(bytes) }
-      held = consume copy
+      held.put(copy)
     } catch {
       fail(VaultError(error))
     }

@@ -11,7 +11,7 @@ import VaultWire
 
 /// What waits to be sent on one socket.
 @VaultActor
-struct Outbox: ~Copyable {
+final class Outbox {
   /// How sending went.
   enum Progress {
     /// Nothing is left.
@@ -23,7 +23,7 @@ struct Outbox: ~Copyable {
   }
 
   private let server: Server
-  private var buffer: SecretBuffer?
+  private let place = BufferPlace()
   // How many bytes must be gone at the deadline.
   private var owed = 0
 
@@ -39,18 +39,18 @@ struct Outbox: ~Copyable {
   }
 
   /// Whether nothing waits.
-  var isEmpty: Bool { buffer == nil }
+  var isEmpty: Bool { place.isEmpty }
 
   /// Bytes that wait.
-  var count: Int { buffer.count }
+  var count: Int { place.count }
 
   /// Bytes of memory that it holds.
-  var capacity: Int { buffer.capacity }
+  var capacity: Int { place.capacity }
 
   /// Adds the frame that `body` writes, or where it doesn't fit that of an error that says so.
   /// - Returns: false where there was no memory for either, and nothing was added.
-  mutating func add(_ body: (inout SecretBuffer) throws(SecretMemoryError) -> Void) -> Bool {
-    guard var buffer = buffer.take() ?? server.lendBuffer() else { return false }
+  func add(_ body: (inout SecretBuffer) throws(SecretMemoryError) -> Void) -> Bool {
+    guard var buffer = place.take() ?? server.lendBuffer() else { return false }
     let before = buffer.count
     var isAdded = true
     do throws(SecretMemoryError) {
@@ -59,23 +59,21 @@ struct Outbox: ~Copyable {
       buffer.removeLast(buffer.count - before)
       isAdded = (try? VaultError(error).writeReply(into: &buffer)) != nil
     }
-    self.buffer = consume buffer
+    place.put(buffer)
     return isAdded
   }
 
   /// The socket has room again.
-  mutating func unblock() {
+  func unblock() {
     isBlocked = false
   }
 
   /// Sends as much as the socket takes.
-  mutating func send(on socket: Int32) -> Progress {
+  func send(on socket: Int32) -> Progress {
     if isBlocked { return .full }
-    guard var buffer = buffer.take() else { return .empty }
+    guard var buffer = place.take() else { return .empty }
     while !buffer.isEmpty {
-      let sent = buffer.withBytes { bytes in
-        unsafe bytes.withUnsafeBytes { unsafe clinux_send(socket, $0.baseAddress, $0.count) }
-      }
+      let sent = Self.send(buffer, on: socket)
       if sent == -Int(EAGAIN) {
         isBlocked = true
         // An answer has to be taken in time, and not each of its bytes.
@@ -83,7 +81,7 @@ struct Outbox: ~Copyable {
           owed = buffer.count
           deadline = server.deadline(in: Limits.receiveSeconds)
         }
-        self.buffer = rest(of: buffer)
+        place.put(rest(of: buffer))
         return .full
       }
       if sent < 0 {
@@ -99,6 +97,12 @@ struct Outbox: ~Copyable {
     return .empty
   }
 
+  private nonisolated static func send(_ buffer: borrowing SecretBuffer, on socket: Int32) -> Int {
+    buffer.withBytes { bytes in
+      unsafe bytes.withUnsafeBytes { unsafe clinux_send(socket, $0.baseAddress, $0.count) }
+    }
+  }
+
   /// What waits, in no more memory than it needs: a client that is stuck may be so for long.
   private func rest(of buffer: consuming SecretBuffer) -> SecretBuffer {
     guard 2 * buffer.count < buffer.capacity,
@@ -110,8 +114,8 @@ struct Outbox: ~Copyable {
   }
 
   /// Drops everything that waits.
-  mutating func clear() {
-    buffer = nil
+  func clear() {
+    place.clear()
     isBlocked = false
     deadline = nil
   }

@@ -18,7 +18,7 @@ final class Server {
   let idle: IdleWatch
 
   /// What all connections read into; a connection takes it for the length of one read.
-  var received: SecretBuffer?
+  let received = BufferPlace()
   /// Reads the requests of all connections.
   var reader = RequestReader()
 
@@ -31,14 +31,9 @@ final class Server {
   /// Called when the first connection comes and when the last one goes.
   var onChange: (@VaultActor () -> Void)?
 
-  /// Keeps a buffer that is not lent.
-  private final class Spare {
-    var buffer: SecretBuffer?
-  }
-
   // What answers are written into: each is lent to one connection at a time, so that no answer can go to another one.
   // The first `sparesLeft` places have one.
-  private let spares = (0..<Limits.answersAtOnce).map { _ in Spare() }
+  private let spares = (0..<Limits.answersAtOnce).map { _ in BufferPlace() }
   private var sparesLeft = 0
   // Connections that were ready at once and are to go on.
   private var ready: [Connection] = []
@@ -63,7 +58,7 @@ final class Server {
     self.dispatch = dispatch
     self.journal = journal
     self.idle = idle
-    received = try SecretBuffer(capacity: Limits.smallFrameBytes, limit: Limits.smallFrameBytes)
+    received.put(try SecretBuffer(capacity: Limits.smallFrameBytes, limit: Limits.smallFrameBytes))
     loop.onDelivered { [weak self] in self?.goOn() }
   }
 
@@ -111,7 +106,7 @@ final class Server {
 
   /// Nobody asks at present: gives back memory that only makes it faster.
   func rest() {
-    for spare in spares { spare.buffer = nil }
+    for spare in spares { spare.clear() }
     sparesLeft = 0
     reader.rest()
   }
@@ -212,7 +207,7 @@ final class Server {
   func lendBuffer() -> SecretBuffer? {
     if sparesLeft > 0 {
       sparesLeft -= 1
-      if let buffer = spares[sparesLeft].buffer.take() { return buffer }
+      if let buffer = spares[sparesLeft].take() { return buffer }
     }
     return try? SecretBuffer(capacity: Limits.answerBytes, limit: Self.answerLimit)
   }
@@ -224,7 +219,7 @@ final class Server {
   func takeBack(_ buffer: consuming SecretBuffer) {
     if buffer.capacity < Limits.answerBytes || sparesLeft == spares.count { return }
     buffer.empty(keeping: Limits.answerBytes)
-    spares[sparesLeft].buffer = consume buffer
+    spares[sparesLeft].put(buffer)
     sparesLeft += 1
   }
 
