@@ -24,6 +24,14 @@ public final class SessionStore: SessionKeeper {
     case empty
     /// There is a file, and its key was there.
     case kept(FileStore)
+
+    /// Whether it is known that nothing is in it.
+    var isBlank: Bool {
+      switch self {
+      case .nowhere, .empty: true
+      case .barred, .kept: false
+      }
+    }
   }
 
   private let runtimeFolder: String?
@@ -31,7 +39,8 @@ public final class SessionStore: SessionKeeper {
   private let clock: any Clock
   private let ring: SessionRing
   private let fingerprintRing: SessionRing
-  private var condition = Condition.empty
+  private var condition = Condition.empty { didSet { isBlank = condition.isBlank } }
+  public private(set) var isBlank = false
   /// The file of a session that has ended; it holds the folder's lock until it is closed.
   private var ended: FileStore?
   /// One makes or opens the file at a time.
@@ -49,6 +58,7 @@ public final class SessionStore: SessionKeeper {
     ring = SessionRing(folder: folder, startedByManager: startedByManager)
     fingerprintRing = SessionRing(.fingerprints, folder: folder, startedByManager: startedByManager)
     condition = look()
+    isBlank = condition.isBlank
   }
 
   // MARK: How it is
@@ -113,13 +123,6 @@ public final class SessionStore: SessionKeeper {
     case .nowhere, .barred: false
     case .empty: true
     case .kept(let file): file.isUnlocked
-    }
-  }
-
-  public var isBlank: Bool {
-    switch condition {
-    case .nowhere, .empty: true
-    case .barred, .kept: false
     }
   }
 

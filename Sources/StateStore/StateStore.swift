@@ -14,7 +14,7 @@ public final class StateStore: State {
   private let clock: any Clock
   private var reader: StateReader?
   private var commits: GroupCommit<StateTables>?
-  private let tally = StateTally(StateNumbers())
+  private let tally = StateTally()
   private var failure: VaultError?
   /// Whether the folder could not be had, and is tried again.
   private var lacksFolder = false
@@ -115,7 +115,7 @@ public final class StateStore: State {
   // Of one that can't be read nobody knows what it holds.
   public var isEmpty: Bool { present.records == 0 && failure == nil }
 
-  public var isBlank: Bool { tally.isBlank && failure == nil }
+  public var isBlank: Bool { tally.isBlank }
 
   public var presentCount: Int { present.present }
 
@@ -173,6 +173,7 @@ public final class StateStore: State {
     (reader, self.commits, lacksFolder) = (nil, nil, false)
     failure = .unavailable(store: .state, reason: "vaultd is ending")
     await commits?.end()
+    tally.doubt()
   }
 
   private func commit(_ change: StateChange) async throws(VaultError) {

@@ -28,14 +28,9 @@ struct StateNumbers: Hashable, Sendable {
 
 /// The numbers as they are on the disk.
 final class StateTally: Sendable {
-  private let numbers: Mutex<StateNumbers>
+  private let numbers = Mutex(StateNumbers())
   // Asked with every request.
-  private let blank: Atomic<Bool>
-
-  init(_ numbers: StateNumbers) {
-    self.numbers = Mutex(numbers)
-    blank = Atomic(numbers.isBlank)
-  }
+  private let blank = Atomic(false)
 
   var committed: StateNumbers {
     get { numbers.withLock { $0 } }
@@ -47,6 +42,11 @@ final class StateTally: Sendable {
     }
   }
 
-  /// Whether nothing at all is recorded.
+  /// Whether nothing at all is recorded; false until what is on the disk is known.
   var isBlank: Bool { blank.load(ordering: .acquiring) }
+
+  /// What is on the disk is not known any more.
+  func doubt() {
+    blank.store(false, ordering: .releasing)
+  }
 }

@@ -27,7 +27,10 @@ public struct Timeouts: Hashable, Sendable {
 @VaultActor
 public final class Vault {
   /// Where new tokens go.
-  public var preference: StorePreference
+  public var preference: StorePreference {
+    get { preferred }
+    set { preferred = newValue }
+  }
   /// How long requests may take.
   public var timeouts: Timeouts
 
@@ -44,7 +47,11 @@ public final class Vault {
   let watchers = Watchers()
 
   /// Whether `lock` was called and `unlock` was not.
-  public internal(set) var isLocked = false
+  public var isLocked: Bool { isShut }
+
+  // Of the module alone: what nobody else can be changing need not be asked for by each request whether somebody is.
+  var preferred: StorePreference
+  var isShut = false
 
   // What was read from the Secret Service, and what is being read.
   let cache: TokenCache
@@ -77,7 +84,7 @@ public final class Vault {
     preference: StorePreference, secretService: any ObservedStore, file: any VaultFile,
     session: any SessionKeeper, state: any State, clock: any Clock, timeouts: Timeouts = Timeouts()
   ) {
-    self.preference = preference
+    preferred = preference
     self.secretService = secretService
     self.file = file
     self.session = session

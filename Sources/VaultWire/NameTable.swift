@@ -22,6 +22,14 @@ struct NameTable {
     places[Self.place(key, account)] = id
   }
 
+  /// The entry as others know it who asked for it: those need not compare names.
+  mutating func shared(_ id: EntryID) -> EntryID {
+    let (key, account) = (id.key.text, id.account.text)
+    if let known = self.id(key.utf8.span, account.utf8.span) { return known }
+    keep(id, key.utf8.span, account.utf8.span)
+    return id
+  }
+
   /// Forgets them all.
   mutating func forgetAll() {
     places = []

@@ -11,6 +11,7 @@ extension Reply {
   public func write(
     continues: Bool = false, into buffer: inout SecretBuffer
   ) throws(SecretMemoryError) {
+    if case .sealedToken(let token) = self, !continues, try token.write(into: &buffer) { return }
     try buffer.appendFrame { buffer throws(SecretMemoryError) in
       try buffer.append(#"{"parameters":{"#)
       try writeParameters(into: &buffer)
@@ -26,7 +27,8 @@ extension Reply {
       try buffer.append(#""description":"#)
       try buffer.appendString(text)
     case .token(let token): try buffer.appendToken(token)
-    case .sealedToken(let token): try buffer.appendToken(token)
+    case .sealedToken(let token):
+      try buffer.appendToken(Token(entry: token.entry, secret: SharedSecret(try token.secret.opened())))
     case .entry(let entry):
       try buffer.append(#""entry":"#)
       try buffer.appendEntry(entry)
@@ -68,6 +70,34 @@ extension Reply {
   }
 }
 
+extension SealedToken {
+  /// Adds the reply with this token, where its secret stands in JSON as it is: the same as others of it but for the
+  /// secret, and so worked out once.
+  /// - Returns: false where it was not added.
+  fileprivate func write(into buffer: inout SecretBuffer) throws(SecretMemoryError) -> Bool {
+    guard let behind = try behindSecret() else { return false }
+    let before = buffer.count
+    do throws(SecretMemoryError) {
+      try buffer.append(#"{"parameters":{"secret":""#)
+      try buffer.append(secret)
+      try buffer.append(behind.span)
+      return true
+    } catch {
+      buffer.removeLast(buffer.count - before)
+      throw error
+    }
+  }
+
+  private func behindSecret() throws(SecretMemoryError) -> [UInt8]? {
+    if let text = textBehindSecret { return text }
+    let secret = try secret.opened()
+    guard secret.withBytes({ $0.isText && !$0.holdsNUL && $0.jsonEscapes == 0 }) else { return nil }
+    let text = Array(#"","entry":{"#.utf8) + EntryWriter(entry).text + Array("}}}\0".utf8)
+    textBehindSecret = text
+    return text
+  }
+}
+
 extension SecretBuffer {
   fileprivate mutating func appendArray<Element>(
     _ elements: [Element], _ appendElement: (inout SecretBuffer, Element) throws(SecretMemoryError) -> Void
@@ -100,20 +130,6 @@ extension SecretBuffer {
     try appendSecret(token.secret)
     try append(#","entry":"#)
     try appendEntry(token.entry)
-  }
-
-  /// Where the secret is text that stands in JSON as it is, that is found out the first time.
-  fileprivate mutating func appendToken(_ token: SealedToken) throws(SecretMemoryError) {
-    if let behind = token.textBehindSecret {
-      try append(#""secret":""#)
-      try append(token.secret)
-      return try append(behind.span)
-    }
-    let secret = try token.secret.opened()
-    if secret.withBytes({ $0.isText && !$0.holdsNUL && $0.jsonEscapes == 0 }) {
-      token.textBehindSecret = Array(#"","entry":{"#.utf8) + EntryWriter(token.entry).text + Array("}".utf8)
-    }
-    try appendToken(Token(entry: token.entry, secret: SharedSecret(secret)))
   }
 
   fileprivate mutating func appendRefreshed(

@@ -35,7 +35,13 @@ public struct RequestReader: ~Copyable {
           .unavailable(store: .vault, reason: "no memory to read a request; try again"), oneway: false)
       }
     }
-    return try result.get()
+    var request = try result.get()
+    // What is stored under this name will be asked for by it.
+    if case .set(var set) = request.call {
+      set.id = names.shared(set.id)
+      request.call = .set(set)
+    }
+    return request
   }
 }
 

@@ -19,7 +19,9 @@ final class BufferPlace {
   /// Puts a buffer here, in place of the one that may be.
   func put(_ buffer: consuming SecretBuffer) {
     (isEmpty, count, capacity) = (false, buffer.count, buffer.capacity)
-    self.buffer = consume buffer
+    // What was here ends when nobody holds the place any more: so it can be seen that nothing else reaches it meanwhile.
+    var other: SecretBuffer? = consume buffer
+    swap(&self.buffer, &other)
   }
 
   /// Takes out the buffer that is here.
