@@ -232,7 +232,7 @@ public final class FileStore: VaultFile {
   private func token(_ kept: RecordCache.Record, of id: EntryID, _ keys: VaultKeys) -> Token? {
     kept.withParts { form, secret in
       guard let token = token(kept.name, form, secret, of: id, keys) else { return nil }
-      records.keepToken(token.entry, keys)
+      records.keepToken(token.entry, token.secret)
       return token
     }
   }
@@ -398,8 +398,7 @@ public final class FileStore: VaultFile {
       records.keep(
         row.name, of: entry.id, others, multiplier: placement.multiplier, entry: form.span,
         secret: row.secret.span)
-      // Sealed by these keys just now: as good as opened.
-      records.keepToken(entry, open.keys)
+      records.keepToken(entry, secret)
     }
   }
 

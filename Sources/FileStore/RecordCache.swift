@@ -1,7 +1,7 @@
 // Records that were read from the file before: the entry as bytes, the secret sealed as the file has it. A look-up that
-// finds its record here asks no database, and opens the secret as if it had. A record is dropped when a change of it
-// begins, and all of them when another process has changed the file, when the file is locked, and when
-// nobody has asked for a minute. Holds no plain secret and no key, and judges nothing.
+// finds its record here asks no database, and opens the secret as if it had; of some the token is ready, under a shield.
+// A record is dropped when a change of it begins, and all of them when another process has changed the file, when the
+// file is locked, and when nobody has asked for a minute. Holds no plain secret, and judges nothing.
 
 import SecretMemory
 import VaultCrypto
@@ -45,9 +45,6 @@ struct RecordCache {
       return bytes.count > start ? FieldElement(reducing: bytes.span.wideNumber(at: start)) : nil
     }
 
-    /// How many bytes the secret has that is sealed in it.
-    var secretCount: Int { Int(secretSize) - SealingKey.overhead }
-
     /// What it takes of the memory that records may take.
     fileprivate var size: Int { Self.overhead + bytes.count }
 
@@ -60,6 +57,7 @@ struct RecordCache {
   private var size = 0
   // Of some of the records, those that were read from here before or written just now: they need not be read again.
   private var tokens: [Int: SealedToken] = [:]
+  private let shield = Shield()
   // How often the file had been changed by others when these were read.
   private var others: UInt32 = 0
   // How many changes of a record are under way. Whoever reads meanwhile may get the old value or the new, and after the
@@ -75,11 +73,13 @@ struct RecordCache {
   func record(of id: EntryID) -> Record? { records[id.nameHash] }
 
   /// Keeps the token of a record ready, as long as there are few: a program asks for a handful again and again, and who
-  /// asks for all of many asks for each once. `entry` is what the record says, and authentic under `keys`.
-  mutating func keepToken(_ entry: Entry, _ keys: VaultKeys) {
+  /// asks for all of many asks for each once. It is what the record says.
+  mutating func keepToken(_ entry: Entry, _ secret: SharedSecret) {
     let hash = entry.id.nameHash
-    guard tokens.count < Limits.keptTokens, tokens[hash] == nil, let record = records[hash] else { return }
-    tokens[hash] = SealedToken(entry: entry, secret: RecordSecret(record: record, keys: keys))
+    guard tokens.count < Limits.keptTokens, tokens[hash] == nil, records[hash] != nil,
+      let covered = try? secret.withBytes({ secret throws(CryptoError) in try shield.cover(secret) })
+    else { return }
+    tokens[hash] = SealedToken(entry: entry, secret: covered)
   }
 
   /// The token of `id` that is kept ready, as long as nobody else changes the file.
@@ -124,19 +124,7 @@ struct RecordCache {
   /// Nothing that was read counts any more, or its memory is wanted.
   mutating func forgetAll() {
     (records, tokens) = ([:], [:])
+    shield.wipe()
     size = 0
-  }
-}
-
-/// The secret of a record that was read before, under the keys that opened it. These live as long as the last of them:
-/// until the answer is written that has begun when the file is locked.
-private struct RecordSecret: SealedSecret {
-  let record: RecordCache.Record
-  let keys: VaultKeys
-
-  var count: Int { record.secretCount }
-
-  func open(into room: inout MutableSpan<UInt8>) -> Bool {
-    record.withParts { _, secret in keys.reopenSecret(secret, into: &room) }
   }
 }

@@ -108,11 +108,6 @@ final class VaultKeys: Sendable {
     }
   }
 
-  /// Opens a secret once more, from memory, that `open` has opened.
-  func reopenSecret(_ sealed: Span<UInt8>, into room: inout MutableSpan<UInt8>) -> Bool {
-    secrets.reopen(sealed, into: &room)
-  }
-
   /// Opens and reads an entry; `nil` where it fails authentication or is none.
   func openEntry(_ sealed: Span<UInt8>, _ record: RecordName) -> Entry? {
     guard let plain = try? open(sealed, .entry, of: record) else { return nil }

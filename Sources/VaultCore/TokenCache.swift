@@ -16,7 +16,7 @@ final class TokenCache {
   }
 
   private var kept: [EntryID: Kept] = [:]
-  private var shield = Shield()
+  private let shield = Shield()
   private var bytes = 0
   private let alarms: Alarms
   private var isSweepOrdered = false
@@ -30,7 +30,7 @@ final class TokenCache {
   func token(_ id: EntryID, now: BootTime) -> Token? {
     guard let found = kept[id] else { return nil }
     guard now < found.readAt.advanced(by: Limits.cacheMilliseconds),
-      let secret = try? shield.uncover(found.secret)
+      let secret = try? found.secret.opened()
     else {
       forget(id)
       return nil

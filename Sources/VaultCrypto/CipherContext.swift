@@ -86,15 +86,4 @@ import SecretMemory
       return unsafe EVP_CipherFinal_ex(context, &nothing, &done) == 1 ? .opened : .refused
     }
   }
-
-  /// Writes the plain bytes of what was opened before to `plain`, which has room for `sealed.count -
-  /// SealingKey.overhead`, and asks for no proof: only for bytes that have not left this process since.
-  /// - Returns: false where OpenSSL failed.
-  @unsafe func reopen(_ sealed: Span<UInt8>, to plain: UnsafeMutablePointer<UInt8>) -> Bool {
-    let cipher = sealed.extracting(Nonce.size..<sealed.count - SealingKey.tagSize)
-    return unsafe sealed.withUnsafeBufferPointer { bytes in
-      guard let start = bytes.baseAddress else { return false }
-      return unsafe begin(start, Span()) && turn(cipher, into: plain)
-    }
-  }
 }

@@ -29,6 +29,7 @@ enum LibCrypto {
   }
 
   static let aes256GCM = unsafe Algorithm { unsafe EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) }
+  static let aes256ECB = unsafe Algorithm { unsafe EVP_CIPHER_fetch(nil, "AES-256-ECB", nil) }
   static let hmac = unsafe Algorithm { unsafe EVP_MAC_fetch(nil, "HMAC", nil) }
   static let hkdf = unsafe Algorithm { unsafe EVP_KDF_fetch(nil, "HKDF", nil) }
   static let scrypt = unsafe Algorithm { unsafe EVP_KDF_fetch(nil, "SCRYPT", nil) }

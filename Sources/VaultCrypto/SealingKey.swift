@@ -103,21 +103,6 @@ public struct SealingKey: ~Copyable, Sendable {
     case .failed: throw .ofLibrary("EVP_CipherUpdate")
     }
   }
-
-  /// Opens once more what this key has opened already and what has been in this process's memory, unchanged, since:
-  /// it was found authentic then, and is not asked for its proof again.
-  /// - Parameter plain: has room for exactly the secret.
-  /// - Returns: false where it was not opened; what is in `plain` is nothing then.
-  public func reopen(_ sealed: Span<UInt8>, into plain: inout MutableSpan<UInt8>) -> Bool {
-    guard sealed.count == plain.count + Self.overhead, plain.count <= Self.longest else { return false }
-    if plain.isEmpty { return true }
-    return contexts.withLock { contexts in
-      unsafe plain.withUnsafeMutableBufferPointer { bytes in
-        guard let start = bytes.baseAddress else { return false }
-        return unsafe contexts.open.reopen(sealed, to: start)
-      }
-    }
-  }
 }
 
 extension CryptoError {

@@ -1,41 +1,80 @@
-// What keeps tokens in ordinary memory unreadable: they are sealed under a random key that is only in secret
-// memory and never leaves the process. The cache of what was read from the Secret Service holds them so. To
-// forget them all is to wipe one key.
+// What keeps tokens in ordinary memory unreadable: they are encrypted under a random key that is only in secret memory and
+// never leaves the process. What was read of a store before is held so. To forget all of it is to wipe one key. Whoever
+// can change this process's memory needs no token of it, so nothing here tells whether bytes are what they were.
 
 import SecretMemory
+import Synchronization
 
-/// A secret under a shield: readable only through the shield that sealed it, and only until that is wiped.
-public struct ShieldedSecret: Sendable {
-  fileprivate let sealed: [UInt8]
+/// A secret under a shield: readable only through the shield that covers it, and only until that is wiped.
+public struct ShieldedSecret: SealedSecret {
+  private let shield: Shield
+  private let bytes: [UInt8]
+  // The counter of its first block. No other secret of the shield has one of its counters.
+  private let counter: UInt64
+
+  fileprivate init(_ shield: Shield, _ bytes: [UInt8], _ counter: UInt64) {
+    (self.shield, self.bytes, self.counter) = (shield, bytes, counter)
+  }
 
   /// How many bytes the secret has.
-  public var count: Int { sealed.count - SealingKey.overhead }
+  public var count: Int { bytes.count }
+
+  /// Uncovers it into `room`, which has `count` bytes.
+  /// - Returns: false where the shield was wiped since.
+  public func open(into room: inout MutableSpan<UInt8>) -> Bool {
+    shield.uncover(bytes.span, counter, into: &room)
+  }
 }
 
-/// Seals what stays in memory.
-public struct Shield: ~Copyable, Sendable {
-  private var key: SealingKey?
+/// Covers what stays in memory. Any thread may use it.
+public final class Shield: Sendable {
+  // Not private: Swift 6.3 fails to link the layout of a private type in a Mutex of a type that others hold.
+  struct Cipher: ~Copyable {
+    var key: CounterMode?
+    /// The counter of the next block, for all keys that there ever were.
+    var next: UInt64 = 0
+    /// The first counter that was used with the present key.
+    var first: UInt64 = 0
+  }
+
+  private let cipher = Mutex(Cipher())
 
   /// A shield with a key of its own, made when it is first needed.
   public init() {}
 
-  /// Seals a secret.
-  /// - Throws: what a `SealingKey` throws.
-  public mutating func cover(_ secret: Span<UInt8>) throws(CryptoError) -> ShieldedSecret {
-    if key == nil { key = try SealingKey() }
-    guard let sealed = try key?.seal(secret, associated: Span()) else { throw .authentication }
-    return ShieldedSecret(sealed: sealed)
+  /// Covers a secret.
+  /// - Throws: `.exhausted` or `.library`.
+  public func cover(_ secret: Span<UInt8>) throws(CryptoError) -> ShieldedSecret {
+    var bytes = [UInt8](repeating: 0, count: secret.count)
+    let counter = try cipher.withLock { cipher throws(CryptoError) in
+      if cipher.key == nil {
+        cipher.key = try SecretBytes(random: SealingKey.size).withBytes { key throws(CryptoError) in
+          try CounterMode(key: key)
+        }
+        cipher.first = cipher.next
+      }
+      let counter = cipher.next
+      cipher.next += UInt64((secret.count + CounterMode.block - 1) / CounterMode.block)
+      var span = bytes.mutableSpan
+      guard cipher.key?.turn(secret, into: &span, counter: (0, counter)) == true else {
+        throw .ofLibrary("EVP_EncryptUpdate")
+      }
+      return counter
+    }
+    return ShieldedSecret(self, bytes, counter)
   }
 
-  /// Opens a secret.
-  /// - Throws: `.authentication` where the shield was wiped since, or another one sealed it.
-  public func uncover(_ secret: borrowing ShieldedSecret) throws(CryptoError) -> SecretBytes {
-    guard let plain = try key?.open(secret.sealed.span, associated: Span()) else { throw .authentication }
-    return plain
+  fileprivate func uncover(
+    _ bytes: Span<UInt8>, _ counter: UInt64, into room: inout MutableSpan<UInt8>
+  ) -> Bool {
+    cipher.withLock { cipher in
+      guard counter >= cipher.first else { return false }
+      return cipher.key?.turn(bytes, into: &room, counter: (0, counter)) == true
+    }
   }
 
-  /// Makes everything that it has sealed unreadable for ever.
-  public mutating func wipe() {
-    key = nil
+  /// Makes everything that it has covered unreadable for ever.
+  public func wipe() {
+    cipher.withLock { $0.key = nil }
   }
 }
