@@ -36,8 +36,13 @@ public final class FileStore: VaultFile {
   /// For passphrases and credentials that are tried.
   let slowTurn = Turn()
   var condition: Condition {
-    didSet { records.forgetAll() }
+    didSet {
+      records.forgetAll()
+      if case .unlocked(let file) = condition { unlockedNow = file } else { unlockedNow = nil }
+    }
   }
+  // What `condition` holds where it is unlocked: asked by every get.
+  private var unlockedNow: UnlockedFile?
   /// Whether the folder could not be had, and is tried again.
   var lacksFolder: Bool
   public var onOpened: (@VaultActor () async -> Void)?
@@ -47,7 +52,7 @@ public final class FileStore: VaultFile {
   var lastSlot: Int64 = 0
   private var highestBeforeLock: Version = 0
   /// What was read before, for as long as the file is unlocked.
-  private var records = RecordCache()
+  private let records = RecordCache()
 
   /// The file in `folder`; what is wrong with it is its status. It is locked until `unlock`.
   /// - Parameters:
@@ -197,7 +202,7 @@ public final class FileStore: VaultFile {
   }
 
   public func sealedToken(of id: EntryID) -> SealedToken? {
-    guard case .unlocked(let open) = condition, let others = open.othersUntilNow else { return nil }
+    guard let others = unlockedNow?.othersUntilNow else { return nil }
     return records.token(of: id, others)
   }
 

@@ -8,7 +8,7 @@ import VaultCrypto
 import VaultModel
 
 /// What was read of a file, as far as `Limits.keptBytes` reach.
-struct RecordCache {
+final class RecordCache {
   /// A record that authenticated when it was read.
   struct Record {
     /// What of it is in the clear.
@@ -74,7 +74,7 @@ struct RecordCache {
 
   /// Keeps the token of a record ready, as long as there are few: a program asks for a handful again and again, and who
   /// asks for all of many asks for each once. It is what the record says.
-  mutating func keepToken(_ entry: Entry, _ secret: SharedSecret) {
+  func keepToken(_ entry: Entry, _ secret: SharedSecret) {
     let hash = entry.id.nameHash
     guard tokens.count < Limits.keptTokens, tokens[hash] == nil, records[hash] != nil,
       let covered = try? secret.withBytes({ secret throws(CryptoError) in try shield.cover(secret) })
@@ -84,12 +84,12 @@ struct RecordCache {
 
   /// The token of `id` that is kept ready, as long as nobody else changes the file.
   func token(of id: EntryID, _ others: UInt32) -> SealedToken? {
-    guard others == self.others, let token = tokens[id.nameHash], token.entry.id == id else { return nil }
+    guard others == self.others, let token = tokens[id.nameHash], token.isOf(id) else { return nil }
     return token
   }
 
   /// Keeps a record, if it is one of those that are worth it.
-  mutating func keep(
+  func keep(
     _ name: RecordName, of id: EntryID, _ others: UInt32, multiplier: FieldElement? = nil,
     entry: Span<UInt8>, secret: Span<UInt8>
   ) {
@@ -104,25 +104,25 @@ struct RecordCache {
   }
 
   /// A change of a record begins: it is not kept until the change has ended.
-  mutating func beginChange(of id: EntryID) {
+  func beginChange(of id: EntryID) {
     forget(id)
     changes[id.nameHash, default: 0] += 1
   }
 
   /// A change of a record has ended.
-  mutating func endChange(of id: EntryID) {
+  func endChange(of id: EntryID) {
     guard let count = changes[id.nameHash] else { return }
     changes[id.nameHash] = count == 1 ? nil : count - 1
   }
 
-  private mutating func forget(_ id: EntryID) {
+  private func forget(_ id: EntryID) {
     guard let gone = records.removeValue(forKey: id.nameHash) else { return }
     size -= gone.size
     tokens[id.nameHash] = nil
   }
 
   /// Nothing that was read counts any more, or its memory is wanted.
-  mutating func forgetAll() {
+  func forgetAll() {
     (records, tokens) = ([:], [:])
     shield.wipe()
     size = 0

@@ -6,6 +6,7 @@ import CLinux
 import Database
 import Glibc
 import SecretMemory
+import Synchronization
 import VaultCore
 import VaultCrypto
 import VaultModel
@@ -39,8 +40,9 @@ public final class SessionStore: SessionKeeper {
   private let clock: any Clock
   private let ring: SessionRing
   private let fingerprintRing: SessionRing
-  private var condition = Condition.empty { didSet { isBlank = condition.isBlank } }
-  public private(set) var isBlank = false
+  private var condition = Condition.empty { didSet { blank.store(condition.isBlank, ordering: .relaxed) } }
+  // Asked by every get.
+  private let blank = Atomic(false)
   /// The file of a session that has ended; it holds the folder's lock until it is closed.
   private var ended: FileStore?
   /// One makes or opens the file at a time.
@@ -58,7 +60,7 @@ public final class SessionStore: SessionKeeper {
     ring = SessionRing(folder: folder, startedByManager: startedByManager)
     fingerprintRing = SessionRing(.fingerprints, folder: folder, startedByManager: startedByManager)
     condition = look()
-    isBlank = condition.isBlank
+    blank.store(condition.isBlank, ordering: .relaxed)
   }
 
   // MARK: How it is
@@ -125,6 +127,8 @@ public final class SessionStore: SessionKeeper {
     case .kept(let file): file.isUnlocked
     }
   }
+
+  public var isBlank: Bool { blank.load(ordering: .relaxed) }
 
   // MARK: Opening
 

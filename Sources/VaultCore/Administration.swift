@@ -12,7 +12,7 @@ extension Vault {
   /// Makes the vault forget everything: keys, and values in memory. Every get and set is `Locked` from here on.
   public func lock() {
     let wasLocked = isLocked
-    isShut = true
+    isLocked = true
     file.forget()
     session.forget()
     secretService.forget()
@@ -53,7 +53,7 @@ extension Vault {
     // Where it has no place it is no reason to keep the vault locked.
     try? await session.unlock()
     guard isLocked else { return }
-    isShut = false
+    isLocked = false
     watchers.tell(VaultEvent(.unlocked))
   }
 

@@ -32,7 +32,7 @@ extension Vault {
   /// The answer to a get where there is nothing to decide: nothing but the vault file can have the key, the token was
   /// read from there before, and its time has no end. `nil`: ask `getAtOnce`, which would give the same token.
   public func sealedToken(_ id: EntryID) -> SealedToken? {
-    guard !isShut, preferred != .secretService, state.isBlank, session.isBlank,
+    guard fileMayAnswer, state.isBlank, session.isBlank,
       let token = file.sealedToken(of: id), !token.entry.hasEnd, !token.entry.isPurged
     else { return nil }
     return token

@@ -7,6 +7,7 @@
 // only that counts. So a copy that could not be removed, because the file was locked or the provider away, is older
 // than the word about it and can never be read again.
 
+import Synchronization
 import VaultModel
 
 /// How long requests may take, in seconds.
@@ -27,10 +28,7 @@ public struct Timeouts: Hashable, Sendable {
 @VaultActor
 public final class Vault {
   /// Where new tokens go.
-  public var preference: StorePreference {
-    get { preferred }
-    set { preferred = newValue }
-  }
+  public var preference: StorePreference { didSet { noteWhoAnswers() } }
   /// How long requests may take.
   public var timeouts: Timeouts
 
@@ -47,11 +45,11 @@ public final class Vault {
   let watchers = Watchers()
 
   /// Whether `lock` was called and `unlock` was not.
-  public var isLocked: Bool { isShut }
+  public internal(set) var isLocked = false { didSet { noteWhoAnswers() } }
 
-  // Of the module alone: what nobody else can be changing need not be asked for by each request whether somebody is.
-  var preferred: StorePreference
-  var isShut = false
+  /// Whether the vault is open and the settings let its file answer: asked by every get.
+  var fileMayAnswer: Bool { mayAnswer.load(ordering: .relaxed) }
+  private let mayAnswer = Atomic(false)
 
   // What was read from the Secret Service, and what is being read.
   let cache: TokenCache
@@ -84,7 +82,7 @@ public final class Vault {
     preference: StorePreference, secretService: any ObservedStore, file: any VaultFile,
     session: any SessionKeeper, state: any State, clock: any Clock, timeouts: Timeouts = Timeouts()
   ) {
-    preferred = preference
+    self.preference = preference
     self.secretService = secretService
     self.file = file
     self.session = session
@@ -96,6 +94,11 @@ public final class Vault {
     deadlines = Deadlines(clock: clock) { secretService.isPrompting }
     clockOffset = clock.wall.milliseconds - clock.boot.milliseconds
     steadySince = clock.boot
+    noteWhoAnswers()
+  }
+
+  private func noteWhoAnswers() {
+    mayAnswer.store(!isLocked && preference != .secretService, ordering: .relaxed)
   }
 
   /// Opens the vault file where a key file or a credential does, and removes what earlier runs had to leave.

@@ -12,7 +12,7 @@ public final class SealedToken: Sendable {
   /// The secret.
   public let secret: any SealedSecret
 
-  private let written = Mutex<[UInt8]?>(nil)
+  private let written = Mutex<[UInt8]>([])
 
   /// A token of these two.
   public init(entry: Entry, secret: any SealedSecret) {
@@ -20,10 +20,19 @@ public final class SealedToken: Sendable {
     self.secret = secret
   }
 
-  /// What stands behind the secret in each answer, where the secret stands there byte for byte; `nil` as long as nobody
-  /// has said so.
-  public var textBehindSecret: [UInt8]? {
-    get { written.withLock { $0 } }
-    set { written.withLock { $0 = newValue } }
+  /// Whether it is the token of this entry.
+  public func isOf(_ id: EntryID) -> Bool { entry.id == id }
+
+  /// Gives `body` what stands behind the secret in each answer, where the secret stands there byte for byte; nothing as
+  /// long as nobody has said so.
+  public func withTextBehindSecret<Result, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result {
+    try written.withLock { text throws(Failure) in try body(text.span) }
+  }
+
+  /// Says what stands behind the secret.
+  public func setTextBehindSecret(_ text: [UInt8]) {
+    written.withLock { $0 = text }
   }
 }

@@ -75,26 +75,32 @@ extension SealedToken {
   /// secret, and so worked out once.
   /// - Returns: false where it was not added.
   fileprivate func write(into buffer: inout SecretBuffer) throws(SecretMemoryError) -> Bool {
-    guard let behind = try behindSecret() else { return false }
     let before = buffer.count
     do throws(SecretMemoryError) {
-      try buffer.append(#"{"parameters":{"secret":""#)
-      try buffer.append(secret)
-      try buffer.append(behind.span)
-      return true
+      if try add(to: &buffer) { return true }
+      guard try workOutText() else { return false }
+      return try add(to: &buffer)
     } catch {
       buffer.removeLast(buffer.count - before)
       throw error
     }
   }
 
-  private func behindSecret() throws(SecretMemoryError) -> [UInt8]? {
-    if let text = textBehindSecret { return text }
+  private func add(to buffer: inout SecretBuffer) throws(SecretMemoryError) -> Bool {
+    try withTextBehindSecret { text throws(SecretMemoryError) in
+      if text.isEmpty { return false }
+      try buffer.append(#"{"parameters":{"secret":""#)
+      try buffer.append(secret)
+      try buffer.append(text)
+      return true
+    }
+  }
+
+  private func workOutText() throws(SecretMemoryError) -> Bool {
     let secret = try secret.opened()
-    guard secret.withBytes({ $0.isText && !$0.holdsNUL && $0.jsonEscapes == 0 }) else { return nil }
-    let text = Array(#"","entry":{"#.utf8) + EntryWriter(entry).text + Array("}}}\0".utf8)
-    textBehindSecret = text
-    return text
+    guard secret.withBytes({ $0.isText && !$0.holdsNUL && $0.jsonEscapes == 0 }) else { return false }
+    setTextBehindSecret(Array(#"","entry":{"#.utf8) + EntryWriter(entry).text + Array("}}}\0".utf8))
+    return true
   }
 }
 

@@ -33,6 +33,13 @@ struct Readiness: OptionSet, Sendable {
 protocol Watcher: AnyObject {
   /// The descriptor is ready.
   func ready(_ readiness: Readiness)
+
+  /// Those that were ready at the same time have been told so too: what is better done when all have come as far.
+  func settle()
+}
+
+extension Watcher {
+  func settle() {}
 }
 
 /// Waits for descriptors, points in time and jobs.
@@ -65,7 +72,6 @@ final class EventLoop {
   private let timer: Descriptor
   private var places: [Place] = []
   private var freePlaces: [UInt32] = []
-  private var afterEvents: [@VaultActor () -> Void] = []
   private var beforeWaiting: [@VaultActor () -> Void] = []
   private var isStopped = false
 
@@ -124,11 +130,6 @@ final class EventLoop {
     vacate(UInt32(truncatingIfNeeded: watch.token))
   }
 
-  /// Has `action` run when everything that was ready at once was delivered.
-  func onDelivered(_ action: @escaping @VaultActor () -> Void) {
-    afterEvents.append(action)
-  }
-
   /// Has `action` run at the end of every turn, before the loop waits.
   func onEndOfTurn(_ action: @escaping @VaultActor () -> Void) {
     beforeWaiting.append(action)
@@ -148,14 +149,21 @@ final class EventLoop {
       if !clinux_loop_is_current() { clinux_wakeup_signal(number) }
     }
     var events = [clinux_event](repeating: clinux_event(), count: Int(CLINUX_EVENTS))
+    var told: [any Watcher] = []
+    told.reserveCapacity(Limits.answersAtOnce)
     while true {
       let isIdle = runJobs()
       for action in beforeWaiting { action() }
       if isStopped { return }
       let wait: Int32 = isIdle ? -1 : 0
       let count = Int(try check(Self.wait(epoll.number, wait, &events), "epoll_wait"))
-      for index in 0..<count { deliver(events[index]) }
-      for action in afterEvents { action() }
+      for index in 0..<count {
+        if let watcher = deliver(events[index]) { told.append(watcher) }
+        if told.count == Limits.answersAtOnce || index == count - 1 {
+          for place in told.indices { told[place].settle() }
+          told.removeAll(keepingCapacity: true)
+        }
+      }
     }
   }
 
@@ -179,17 +187,21 @@ final class EventLoop {
     return false
   }
 
-  private func deliver(_ event: clinux_event) {
+  /// - Returns: who was told.
+  private func deliver(_ event: clinux_event) -> (any Watcher)? {
     switch event.token {
     case Self.wakeupToken:
       clinux_wakeup_clear(wakeup.number)
+      return nil
     case Self.timerToken:
       clinux_timer_clear(timer.number)
       alarms.ring()
+      return nil
     default:
       let place = places[Int(UInt32(truncatingIfNeeded: event.token))]
-      guard place.use == UInt32(event.token >> 32) else { return }
-      place.watcher?.ready(Readiness(rawValue: event.ready))
+      guard place.use == UInt32(event.token >> 32), let watcher = place.watcher else { return nil }
+      watcher.ready(Readiness(rawValue: event.ready))
+      return watcher
     }
   }
 

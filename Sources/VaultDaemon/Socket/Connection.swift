@@ -95,7 +95,12 @@ final class Connection: Watcher {
       if wantsInput { receive() } else { ask(for: interest.subtracting(.readable)) }
     }
     // What a client does not take counts before others leave as much.
-    if outbox.isBlocked { goOn() } else { server.goOnLater(self) }
+    if outbox.isBlocked { goOn() }
+  }
+
+  /// Answers leave one after the other, so that a client which reads many of them is woken up once, and not for each.
+  func settle() {
+    goOn()
   }
 
   /// Closes it where it has been stuck until `now`.

@@ -45,6 +45,9 @@ final class Dispatch {
 
   /// Carries out what `caller` asks, or says how.
   func begin(_ request: Request, caller: CallerID) -> Course {
+    if case .get(let get) = request.call, let token = vault.sealedToken(get.id) {
+      return .answered(.reply(.sealedToken(token)))
+    }
     let vault = vault
     switch request.call {
     case .getInfo:
@@ -52,7 +55,6 @@ final class Dispatch {
     case .getInterfaceDescription(let interface):
       return .answered(Self.description(of: interface))
     case .get(let get):
-      if let token = vault.sealedToken(get.id) { return .answered(.reply(.sealedToken(token))) }
       switch vault.getAtOnce(get) {
       case .success(let token): return .answered(.reply(.token(token)))
       case .failure(let error): return .answered(.failed(error))

@@ -35,8 +35,6 @@ final class Server {
   // The first `sparesLeft` places have one.
   private let spares = (0..<Limits.answersAtOnce).map { _ in BufferPlace() }
   private var sparesLeft = 0
-  // Connections that were ready at once and are to go on.
-  private var ready: [Connection] = []
   private let clock: any Clock
   private let alarms: Alarms
   private var connections: [ObjectIdentifier: Connection] = [:]
@@ -59,7 +57,6 @@ final class Server {
     self.journal = journal
     self.idle = idle
     received.put(try SecretBuffer(capacity: Limits.smallFrameBytes, limit: Limits.smallFrameBytes))
-    loop.onDelivered { [weak self] in self?.goOn() }
   }
 
   /// How many connections there are, those included that are closed and whose request still runs.
@@ -109,18 +106,6 @@ final class Server {
     for spare in spares { spare.clear() }
     sparesLeft = 0
     reader.rest()
-  }
-
-  /// Has a connection go on once those that were ready at the same time have come as far: their answers leave one after
-  /// the other, so that a client which reads many of them is woken up once, and not for each.
-  func goOnLater(_ connection: Connection) {
-    ready.append(connection)
-    if ready.count == Limits.answersAtOnce { goOn() }
-  }
-
-  private func goOn() {
-    for index in ready.indices { ready[index].goOn() }
-    ready.removeAll(keepingCapacity: true)
   }
 
   /// Counts a request.
