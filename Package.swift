@@ -111,7 +111,7 @@ let package = Package(
     tests(of: "SecretMemory", imports: ["TestSupport"]),
     tests(of: "VaultCrypto", imports: ["TestSupport", "VaultModel", "SecretMemory"]),
     tests(of: "VaultModel", imports: ["SecretMemory"]),
-    tests(of: "VaultWire", imports: ["VaultModel", "SecretMemory"]),
+    tests(of: "VaultWire", imports: ["TestSupport", "VaultModel", "SecretMemory"]),
     tests(of: "VaultCore", imports: ["TestSupport", "StoreConformance", "VaultModel", "SecretMemory"]),
     .target(
       name: "ScriptedDaemon", dependencies: ["VaultWire", "CLinux", "VaultModel", "SecretMemory"],

@@ -2,7 +2,6 @@
 // does each time a message begins takes four times as long as a token's three blocks. Under `Shield`, which lets
 // one thread at a time at it and never uses a counter twice. Says nothing of whether a message is what it was.
 
-import CLinux
 import COpenSSL
 import SecretMemory
 
@@ -89,6 +88,6 @@ import SecretMemory
 
   private func wipe(_ stream: inout InlineArray<128, UInt8>) {
     var bytes = stream.mutableSpan
-    unsafe bytes.withUnsafeMutableBytes { unsafe clinux_wipe($0.baseAddress, $0.count) }
+    unsafe bytes.withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
   }
 }

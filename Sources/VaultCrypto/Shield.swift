@@ -8,7 +8,7 @@ import Synchronization
 /// A secret under a shield: readable only through the shield that covers it, and only until that is wiped.
 public struct ShieldedSecret: SealedSecret {
   private let shield: Shield
-  private let bytes: [UInt8]
+  let bytes: [UInt8]
   // The counter of its first block. No other secret of the shield has one of its counters.
   private let counter: UInt64
 

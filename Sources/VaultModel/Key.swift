@@ -121,9 +121,12 @@ public struct EntryID: Hashable, Sendable, Comparable, CustomStringConvertible {
   }
 
   public static func == (left: Self, right: Self) -> Bool {
-    if left.names === right.names { return true }
+    if left.isIdentical(to: right) { return true }
     return left.names.hash == right.names.hash && left.key == right.key && left.account == right.account
   }
+
+  /// Whether it is a copy of that one: then it is equal, and that takes no look at the names.
+  func isIdentical(to other: Self) -> Bool { names === other.names }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(names.hash) }
 

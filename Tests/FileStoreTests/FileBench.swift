@@ -99,7 +99,18 @@ final class FileBench {
 
   /// What is stored; `nil` for nothing.
   func bytes(_ key: String, account: String = "") throws -> [UInt8]? {
-    switch store.lookUp(try id(key, account)) {
+    // What is answered in short has to be what is found.
+    let id = try id(key, account)
+    if let sealed = store.sealedToken(of: id) {
+      guard case .found(let token) = store.lookUp(id) else {
+        Issue.record("\(id) is answered, and was not found")
+        return nil
+      }
+      let secret = try sealed.secret.opened()
+      #expect(secret.withBytes { sealed in token.secret.withBytes { sealed.isEqual(to: $0) } })
+      #expect(sealed.entry == token.entry)
+    }
+    return switch store.lookUp(id) {
     case .found(let token): token.secret.withBytes { bytes in bytes.indices.map { bytes[$0] } }
     case .missing: nil
     case .failed(let error): throw error

@@ -139,6 +139,24 @@ private func emptySecret() -> SharedSecret {
   return SharedSecret(empty)
 }
 
+/// What opens, of a fake, without having been sealed.
+public struct UnsealedSecret: SealedSecret {
+  private let secret: SharedSecret
+  /// Whether it opens.
+  public var opens = true
+
+  public init(_ secret: SharedSecret) { self.secret = secret }
+
+  public var count: Int { secret.count }
+
+  public func open(into room: inout MutableSpan<UInt8>) -> Bool {
+    secret.withBytes { bytes in
+      for index in bytes.indices { room[index] = bytes[index] }
+    }
+    return opens
+  }
+}
+
 /// A vault file without a file.
 @VaultActor
 public final class FakeFile: VaultFile {
@@ -179,6 +197,11 @@ public final class FakeFile: VaultFile {
     if let closed { return .failed(closed) }
     if damaged.contains(id) { return .failed(.damaged(store: .file, reason: "record")) }
     return items[id].map { .found($0) } ?? .missing
+  }
+
+  public func sealedToken(of id: EntryID) -> SealedToken? {
+    guard case .found(let token) = lookUp(id) else { return nil }
+    return SealedToken(entry: token.entry, secret: UnsealedSecret(token.secret))
   }
 
   public func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token? {
@@ -277,6 +300,7 @@ public final class FakeState: State {
   }
 
   public var isEmpty: Bool { all.isEmpty && unreadable == nil }
+  public var isBlank: Bool { isEmpty && namespaceRemovals.isEmpty }
   public func record(_ id: EntryID) throws(VaultError) -> StateRecord? {
     if let unreadable { throw unreadable }
     return all[id]
@@ -354,6 +378,7 @@ public final class FakeSession: SessionKeeper {
       store: .session, state: trouble != nil ? .unavailable : isUnlocked ? .available : .locked,
       detail: "fake session", entries: items.count, pending: 0)
   }
+  public var isBlank: Bool { closed == nil && items.isEmpty }
   public func forget() { isUnlocked = false }
   public func unlock() async throws(VaultError) { isUnlocked = true }
 

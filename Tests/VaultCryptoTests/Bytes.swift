@@ -37,9 +37,11 @@ extension SealingKey {
 }
 
 extension Shield {
-  mutating func cover(_ secret: [UInt8]) throws(CryptoError) -> ShieldedSecret { try cover(secret.span) }
+  func cover(_ secret: [UInt8]) throws(CryptoError) -> ShieldedSecret { try cover(secret.span) }
+}
 
-  func uncovered(_ secret: ShieldedSecret) throws(CryptoError) -> [UInt8] { contents(try uncover(secret)) }
+extension ShieldedSecret {
+  func uncovered() throws(SecretMemoryError) -> [UInt8] { contents(try opened()) }
 }
 
 extension AuthenticationKey {

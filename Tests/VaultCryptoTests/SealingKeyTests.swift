@@ -102,21 +102,6 @@ import Testing
     #expect(throws: CryptoError.authentication) { try key.opened(bare, to: [0]) }
   }
 
-  @Test("what was opened before opens again without its proof", arguments: [0, 1, 34, 65_537])
-  func reopened(count: Int) throws {
-    let key = try SealingKey()
-    let plain = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    let (sealed, other) = (try key.seal(plain, to: [1, 2, 3]), try key.seal([9, 9], to: [4]))
-    for _ in 0..<2 {
-      #expect(try key.opened(sealed, to: [1, 2, 3]) == plain)
-      let again = try key.reopen(sealed.span)
-      #expect(again.withBytes { bytes in bytes.indices.map { bytes[$0] } } == plain)
-      // What is asked for its proof after that is refused as ever.
-      #expect(throws: CryptoError.authentication) { try key.opened(other, to: [5]) }
-    }
-    #expect(throws: CryptoError.authentication) { _ = try key.reopen([UInt8](repeating: 0, count: 27).span) }
-  }
-
   @Test("no two of many seals share a nonce, across batches")
   func nonces() throws {
     let key = try SealingKey()

@@ -169,6 +169,36 @@ import VaultModel
   }
 }
 
+extension LoopTests {
+  @Test(
+    "watchers settle when all that were ready at once were told, each once, and one that was forgotten too")
+  func settled() async throws {
+    let loop = try await RealLoop.get()
+    try await check(loop)
+
+    @VaultActor func check(_ loop: EventLoop) async throws {
+      var order: [String] = []
+      var callers: [Caller] = []
+      var watchers: [Recorder] = []
+      for number in 0..<3 {
+        let watcher = Recorder(loop)
+        callers.append(try Caller.pair { watcher.own($0) })
+        watcher.watch = try loop.watch(watcher.number, for: .readable, watcher)
+        watcher.onReady = { order.append("ready \(number)") }
+        watcher.onSettle = { order.append("settle \(number)") }
+        watchers.append(watcher)
+      }
+      // The loop looks for what is ready after this.
+      for caller in callers { caller.send(bytes: [1]) }
+      for _ in 0..<100 where order.count < 6 { try await Task.sleep(for: .milliseconds(1)) }
+      #expect(order.count == 6)
+      #expect(order.prefix(3).allSatisfy { $0.hasPrefix("ready") })
+      #expect(Set(order).count == 6)
+      for watcher in watchers { watcher.forget() }
+    }
+  }
+}
+
 /// Sets the wall clock forward by a nanosecond: a jump for whoever asks the kernel, and for nobody else.
 /// - Returns: whether this machine lets it be done.
 private func moveClock() -> Bool {
@@ -200,6 +230,7 @@ private func moveClock() -> Bool {
   var watch: EventLoop.Watch?
   var calls = 0
   var onReady: (@VaultActor () -> Void)?
+  var onSettle: (@VaultActor () -> Void)?
 
   init(_ loop: EventLoop) {
     self.loop = loop
@@ -215,6 +246,11 @@ private func moveClock() -> Bool {
     onReady?()
     onReady = nil
     forget()
+  }
+
+  func settle() {
+    onSettle?()
+    onSettle = nil
   }
 
   func forget() {

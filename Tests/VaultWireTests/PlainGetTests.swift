@@ -3,7 +3,7 @@
 
 import SecretMemory
 import Testing
-import VaultModel
+@testable import VaultModel
 
 @testable import VaultWire
 
@@ -75,7 +75,59 @@ struct PlainGetTests {
     #expect(try reader.read(&span).oneway)
   }
 
-  private func request(_ frame: [UInt8]) -> Request? { PlainGet.request(frame.span) }
+  @Test("a name that was asked for before is the same, and each of many that meet in the table is its own")
+  func names() throws {
+    var names = NameTable()
+    func id(_ key: String, _ account: String = "") throws -> EntryID {
+      let frame = frame(#"{"key":"\#(key)","account":"\#(account)"}"#)
+      guard case .get(let get) = try #require(PlainGet.request(frame.span, &names)).call else {
+        throw Unexpected()
+      }
+      return get.id
+    }
+    for round in 0..<2 {
+      for number in 0..<4 * Limits.namesKept {
+        let (key, account) = ("a.k\(number)", number % 3 == 0 ? "" : "\(number % 7)")
+        let found = try id(key, account)
+        #expect(found.key.text == key && found.account.text == account, "round \(round)")
+      }
+    }
+    // A key that ends where an account begins is another name.
+    #expect(try id("a.bc", "d") != id("a.b", "cd"))
+    let once = try id("a.b")
+    #expect(try id("a.b").isIdentical(to: once), "known again")
+    #expect(names.shared(EntryID(try Key("a.b"))).isIdentical(to: once))
+    names.forgetAll()
+    #expect(try !id("a.b").isIdentical(to: once))
+    #expect(try id("a.b") == once)
+  }
+
+  @Test("a name that was stored is known when it is asked for, whatever its bytes")
+  func stored() throws {
+    var reader = RequestReader()
+    func read(_ text: String) throws -> Call {
+      var bytes = Array(text.utf8)
+      var span = bytes.mutableSpan
+      return try reader.read(&span).call
+    }
+    for key in ["a.b", "a.\u{E9}", "\u{E9}\u{301}.c", "a.b c"] {
+      let parameters = #""key":"\#(key)","account":"x""#
+      let set = try read(#"{"method":"org.vaultd.Vault.Set","parameters":{\#(parameters),"secret":"s"}}"#)
+      let get = try read(#"{"method":"org.vaultd.Vault.Get","parameters":{\#(parameters)}}"#)
+      guard case .set(let stored) = set, case .get(let asked) = get else { throw Unexpected() }
+      #expect(asked.id.isIdentical(to: stored.id))
+      #expect(asked.id.key.text == key && asked.id.account.text == "x")
+    }
+  }
+
+  private func request(_ frame: [UInt8]) -> Request? {
+    var names = NameTable()
+    let read = PlainGet.request(frame.span, &names)
+    // And once more, with its names known.
+    let again = PlainGet.request(frame.span, &names)
+    #expect((read == nil) == (again == nil))
+    return again
+  }
 
   private func frame(_ parameters: String) -> [UInt8] {
     Array(#"{"method":"org.vaultd.Vault.Get","parameters":\#(parameters)}"#.utf8)

@@ -1,6 +1,7 @@
 // Secrets on the wire: exactly the bytes that were given, in both directions, up to the limit.
 
 import SecretMemory
+import TestSupport
 import Testing
 import VaultModel
 import VaultWire
@@ -39,6 +40,28 @@ import VaultWire
       throw UnfinishedFrame()
     }
     #expect(token.secret.array == bytes)
+    try expectSame(bytes, entry, as: written)
+  }
+
+  /// A token that is opened as it is written gives the same answer, the first time and ever after.
+  private func expectSame(_ bytes: [UInt8], _ entry: Entry, as written: [UInt8]) throws {
+    let sealed = SealedToken(entry: entry, secret: UnsealedSecret(try secret(bytes)))
+    for _ in 0..<3 { #expect(try frame { try Reply.sealedToken(sealed).write(into: &$0) } == written) }
+    var closed = UnsealedSecret(try secret(bytes))
+    closed.opens = false
+    var buffer = try SecretBuffer(capacity: 16, limit: 1 << 24)
+    try buffer.append(UInt8(7))
+    for token in [SealedToken(entry: entry, secret: closed), opened(once: sealed, closed)] {
+      #expect(throws: SecretMemoryError.notOpened) { try Reply.sealedToken(token).write(into: &buffer) }
+      #expect(buffer.withBytes { $0.array } == [7], "nothing of it is left")
+    }
+  }
+
+  /// A token that does not open any more, of which an answer was written before.
+  private func opened(once token: SealedToken, _ closed: UnsealedSecret) -> SealedToken {
+    let other = SealedToken(entry: token.entry, secret: closed)
+    other.setTextBehindSecret(token.withTextBehindSecret { $0.array })
+    return other
   }
 
   @Test("text without NUL goes as text, everything else as Base64")
