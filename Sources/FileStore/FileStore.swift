@@ -410,11 +410,10 @@ public final class FileStore: VaultFile {
   /// What was worked out before of the names of a record.
   private func known(_ id: EntryID, _ keys: VaultKeys) -> KnownNames? {
     guard let record = records.record(of: id) else { return nil }
-    return record.withParts { form, _ in
-      // Another id may have the same hash.
-      guard keys.entry(form, record.name, of: id) != nil else { return nil }
-      return KnownNames(id: record.name.id, namespace: record.name.namespace, multiplier: record.multiplier)
-    }
+    // Another id may have the same hash.
+    guard records.hasToken(of: id) || record.withParts({ form, _ in keys.entry(form, record.name, of: id) != nil })
+    else { return nil }
+    return KnownNames(id: record.name.id, namespace: record.name.namespace, multiplier: record.multiplier)
   }
 
   public func remove(

@@ -82,6 +82,9 @@ final class RecordCache {
     tokens[hash] = SealedToken(entry: entry, secret: covered)
   }
 
+  /// Whether the record that may be that of `id` is: its token is kept ready.
+  func hasToken(of id: EntryID) -> Bool { tokens[id.nameHash]?.isOf(id) == true }
+
   /// The token of `id` that is kept ready, as long as nobody else changes the file.
   func token(of id: EntryID, _ others: UInt32) -> SealedToken? {
     guard others == self.others, let token = tokens[id.nameHash], token.isOf(id) else { return nil }

@@ -9,27 +9,31 @@ import VaultModel
 final class Life {
   /// Whether the request was answered without waiting for its end: nothing more is to be begun for it.
   fileprivate(set) var isOver = false
+
+  fileprivate var end: BootTime
+  /// The end where a prompt is on the screen when `end` comes; `nil` where there is none.
+  fileprivate var promptEnd: BootTime?
+  private let late: () -> Void
+
+  fileprivate init(_ patience: Patience, late: @escaping () -> Void) {
+    end = patience.deadline.advanced(by: Limits.graceMilliseconds)
+    promptEnd = patience.interactive ? patience.promptDeadline.advanced(by: Limits.graceMilliseconds) : nil
+    self.late = late
+  }
+
+  /// Answers the request.
+  fileprivate func giveUp() {
+    isOver = true
+    late()
+  }
 }
 
 /// The ends of the requests that run.
 @VaultActor
 final class Deadlines {
-  private final class Wait {
-    var end: BootTime
-    let giveUp: () -> Void
-    /// The end where a prompt is on the screen when `end` comes; `nil` where there is none.
-    var promptEnd: BootTime?
-
-    init(_ patience: Patience, giveUp: @escaping () -> Void) {
-      end = patience.deadline.advanced(by: Limits.graceMilliseconds)
-      promptEnd = patience.interactive ? patience.promptDeadline.advanced(by: Limits.graceMilliseconds) : nil
-      self.giveUp = giveUp
-    }
-  }
-
   private let clock: any Clock
   private let isPrompting: @VaultActor () -> Bool
-  private var waits: [UInt64: Wait] = [:]
+  private var waits: [UInt64: Life] = [:]
   private var last: UInt64 = 0
   private var ordered: BootTime?
 
@@ -44,23 +48,18 @@ final class Deadlines {
     _ patience: Patience, late: @escaping @autoclosure () -> VaultError,
     _ work: @escaping @VaultActor (Life) async throws(VaultError) -> Success
   ) async throws(VaultError) -> Success {
-    let outcome: Result<Success, VaultError> = await withPromise { continuation in
-      var open: Promise<Result<Success, VaultError>>? = continuation
+    let outcome: Result<Success, VaultError> = await withPromise { outcome in
       last += 1
       let number = last
-      let life = Life()
-      waits[number] = Wait(patience) {
-        life.isOver = true
-        open?.resume(returning: .failure(late()))
-        open = nil
-      }
-      order(patience.deadline.advanced(by: Limits.graceMilliseconds))
+      // Of what comes late and what comes of the work, the first counts.
+      let life = Life(patience) { outcome.resume(returning: .failure(late())) }
+      waits[number] = life
+      order(life.end)
       Task { @VaultActor in
         let result: Result<Success, VaultError>
         do throws(VaultError) { result = .success(try await work(life)) } catch { result = .failure(error) }
         waits[number] = nil
-        open?.resume(returning: result)
-        open = nil
+        outcome.resume(returning: result)
       }
     }
     return try outcome.get()

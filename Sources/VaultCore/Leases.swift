@@ -96,9 +96,9 @@ final class Leases {
 
   /// Ends the lease of a key, where there is one, and tells all who wait.
   func end(_ id: EntryID, _ outcome: Outcome) {
-    if let lease = leases.removeValue(forKey: id) { clock.alarms.cancel(lease.alarm) }
-    for waiter in waiters[id] ?? [] { wake(waiter, outcome) }
-    waiters[id] = nil
+    if !leases.isEmpty, let lease = leases.removeValue(forKey: id) { clock.alarms.cancel(lease.alarm) }
+    guard !waiters.isEmpty, let waiting = waiters.removeValue(forKey: id) else { return }
+    for waiter in waiting { wake(waiter, outcome) }
   }
 
   // MARK: Waiting

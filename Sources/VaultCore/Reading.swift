@@ -181,6 +181,7 @@ extension Vault {
   /// The value of a key changed, or may have: what was read before counts no more.
   func forgetRead(_ id: EntryID) {
     cache.forget(id)
+    if reads.isEmpty { return }
     for interactive in [true, false] {
       reads.removeValue(forKey: SharedRead.Name(id: id, interactive: interactive))?.isStale = true
     }

@@ -54,7 +54,7 @@ final class TokenCache {
 
   /// The value of a key changed, or may have.
   func forget(_ id: EntryID) {
-    guard let gone = kept.removeValue(forKey: id) else { return }
+    guard !kept.isEmpty, let gone = kept.removeValue(forKey: id) else { return }
     bytes -= gone.secret.count
   }
 

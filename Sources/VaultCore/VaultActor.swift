@@ -49,8 +49,11 @@ public final class VaultExecutor: SerialExecutor {
       guard next < jobs.count else { return nil }
       defer {
         next += 1
-        // Rarely, so that taking costs nothing, and often enough that a queue which is never empty does not grow.
-        if next == jobs.count || next == 4_096 {
+        if next == jobs.count {
+          jobs.removeAll(keepingCapacity: true)
+          next = 0
+        } else if next == 4_096 {
+          // Rarely, so that taking costs nothing, and often enough that a queue which is never empty does not grow.
           jobs.removeFirst(next)
           next = 0
         }

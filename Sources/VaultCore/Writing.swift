@@ -104,10 +104,14 @@ extension Vault {
     // The time of its turn: what another change of the key did to the item before that is no later change.
     let modified = clock.wall
     var created = modified
-    switch route(request.id) {
-    case .answer(.success(let token)): created = token.entry.created
-    case .answer(.failure): break
-    case .secretService: if case .present(let entry) = known?.standing { created = entry.created }
+    if let token = sealedToken(request.id) {
+      created = token.entry.created
+    } else {
+      switch route(request.id) {
+      case .answer(.success(let token)): created = token.entry.created
+      case .answer(.failure): break
+      case .secretService: if case .present(let entry) = known?.standing { created = entry.created }
+      }
     }
     return Entry(
       id: request.id, version: nextVersion(), created: created, modified: modified, expires: expires,

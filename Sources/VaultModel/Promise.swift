@@ -8,7 +8,6 @@ import Synchronization
 /// A value that comes later. Whoever brings it calls `resume` once; any number of tasks may wait.
 public actor Promise<Value: Sendable> {
   private nonisolated let door = Door()
-  private nonisolated let kept = Mutex<Value?>(nil)
 
   nonisolated public var unownedExecutor: UnownedSerialExecutor {
     unsafe door.asUnownedSerialExecutor()
@@ -19,17 +18,12 @@ public actor Promise<Value: Sendable> {
 
   /// Brings the value; from any thread. A second one is dropped.
   public nonisolated func resume(returning value: Value) {
-    let isFirst = kept.withLock { kept in
-      if kept != nil { return false }
-      kept = value
-      return true
-    }
-    if isFirst { door.open() }
+    door.open(with: value)
   }
 
   /// The value, once it is there.
   public func value() -> Value {
-    guard let value = kept.withLock({ $0 }) else { fatalError("a door opened before there was a value") }
+    guard let value = door.value as? Value else { fatalError("a door opened before there was a value") }
     return value
   }
 }
@@ -52,30 +46,40 @@ public func withPromise<Value: Sendable>(
 }
 
 /// Keeps jobs until it is opened, and lets them through from then on. A job does no more here than to look at a value
-/// and to ask for its own actor again, so it is run by whoever opens the door, or finds it open.
+/// and to ask for its own actor again, so it is run by whoever opens the door, or finds it open. Of no type of value:
+/// what depends on one is asked of the runtime each time that a promise is made, kept and dropped.
 private final class Door: SerialExecutor {
   private struct State {
-    var isOpen = false
+    var value: (any Sendable)?
+    // Nearly always there is one.
+    var job: UnownedJob?
     var jobs: [UnownedJob] = []
   }
 
   private let state = Mutex(State())
 
+  /// What it was opened with.
+  var value: (any Sendable)? { state.withLock { $0.value } }
+
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let isOpen = state.withLock { state in
-      if !state.isOpen { state.jobs.append(job) }
-      return state.isOpen
+      if state.value != nil { return true }
+      if state.job == nil { state.job = job } else { state.jobs.append(job) }
+      return false
     }
     if isOpen { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
   }
 
-  func open() {
-    let jobs = state.withLock { state in
-      state.isOpen = true
-      defer { state.jobs = [] }
-      return state.jobs
+  /// Opens it, where it is not open yet.
+  func open(with value: any Sendable) {
+    let (job, jobs) = state.withLock { state in
+      if state.value != nil { return (UnownedJob?.none, [UnownedJob]()) }
+      state.value = value
+      defer { (state.job, state.jobs) = (nil, []) }
+      return (state.job, state.jobs)
     }
+    if let job { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
     for job in jobs { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
   }
 }

@@ -1,5 +1,5 @@
 // Names that requests were about before: a program asks for the same few tokens again and again, and a name that was judged
-// once need not be judged, copied and hashed again. Beside `PlainGet`; forgotten when nobody asks. Holds no secret.
+// once need not be judged, copied and hashed again. Beside `PlainCall`; forgotten when nobody asks. Holds no secret.
 
 import SecretMemory
 import VaultModel

@@ -21,7 +21,7 @@ public struct RequestReader: ~Copyable {
   /// Reads the call in `frame`, which is the frame without the NUL at its end. The frame is parsed in place
   /// and holds rubbish and pieces of secrets afterwards, for the caller to wipe.
   public mutating func read(_ frame: inout MutableSpan<UInt8>) throws(Refusal) -> Request {
-    if let request = PlainGet.request(frame.span, &names) { return request }
+    if let request = PlainCall.request(frame.span, &names) { return request }
     let result: Result<Request, Refusal>
     do {
       result = try tape.read(&frame, tokenLimit: Limits.requestTokens) { document in

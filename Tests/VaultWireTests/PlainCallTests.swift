@@ -8,7 +8,7 @@ import Testing
 @testable import VaultWire
 
 @Suite("Plain calls of Get")
-struct PlainGetTests {
+struct PlainCallTests {
   @Test(
     "a frame in plain words asks what the JSON reader finds in it",
     arguments: [
@@ -80,7 +80,7 @@ struct PlainGetTests {
     var names = NameTable()
     func id(_ key: String, _ account: String = "") throws -> EntryID {
       let frame = frame(#"{"key":"\#(key)","account":"\#(account)"}"#)
-      guard case .get(let get) = try #require(PlainGet.request(frame.span, &names)).call else {
+      guard case .get(let get) = try #require(PlainCall.request(frame.span, &names)).call else {
         throw Unexpected()
       }
       return get.id
@@ -122,9 +122,9 @@ struct PlainGetTests {
 
   private func request(_ frame: [UInt8]) -> Request? {
     var names = NameTable()
-    let read = PlainGet.request(frame.span, &names)
+    let read = PlainCall.request(frame.span, &names)
     // And once more, with its names known.
-    let again = PlainGet.request(frame.span, &names)
+    let again = PlainCall.request(frame.span, &names)
     #expect((read == nil) == (again == nil))
     return again
   }
