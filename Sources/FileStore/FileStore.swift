@@ -411,7 +411,9 @@ public final class FileStore: VaultFile {
   private func known(_ id: EntryID, _ keys: VaultKeys) -> KnownNames? {
     guard let record = records.record(of: id) else { return nil }
     // Another id may have the same hash.
-    guard records.hasToken(of: id) || record.withParts({ form, _ in keys.entry(form, record.name, of: id) != nil })
+    guard
+      records.hasToken(of: id)
+        || record.withParts({ form, _ in keys.entry(form, record.name, of: id) != nil })
     else { return nil }
     return KnownNames(id: record.name.id, namespace: record.name.namespace, multiplier: record.multiplier)
   }

@@ -4,22 +4,27 @@
 import SecretMemory
 import VaultModel
 
-/// Keys and accounts, found by their bytes. One that comes to the place of another takes it.
+/// Keys and accounts, found by their bytes. Each has two places where it may be; what comes to two that are taken takes
+/// the first, and what was there the second.
 struct NameTable {
   private var places: [EntryID?] = []
 
   /// The entry whose key and account these bytes are, if it is known.
   func id(_ key: Span<UInt8>, _ account: Span<UInt8>) -> EntryID? {
-    guard !places.isEmpty, let id = places[Self.place(key, account)], id.key.isEqual(to: key),
-      id.account.isEqual(to: account)
-    else { return nil }
-    return id
+    if places.isEmpty { return nil }
+    let place = Self.place(key, account)
+    for index in place...place + 1 {
+      if let id = places[index], id.key.isEqual(to: key), id.account.isEqual(to: account) { return id }
+    }
+    return nil
   }
 
   /// Remembers the entry whose key and account these bytes are.
   mutating func keep(_ id: EntryID, _ key: Span<UInt8>, _ account: Span<UInt8>) {
     if places.isEmpty { places = Array(repeating: nil, count: Limits.namesKept) }
-    places[Self.place(key, account)] = id
+    let place = Self.place(key, account)
+    if places[place] != nil { places[place + 1] = places[place] }
+    places[place] = id
   }
 
   /// The entry as others know it who asked for it: those need not compare names.
@@ -35,9 +40,9 @@ struct NameTable {
     places = []
   }
 
-  /// Where names are looked for. Who chooses names that meet makes itself slower.
+  /// The first of the two places where names are looked for. Who chooses names that meet makes itself slower.
   private static func place(_ key: Span<UInt8>, _ account: Span<UInt8>) -> Int {
-    Int(truncatingIfNeeded: (key.mixed &+ account.mixed) >> 32) & (Limits.namesKept - 1)
+    Int(truncatingIfNeeded: (key.mixed &+ account.mixed) >> 32) & (Limits.namesKept - 2)
   }
 }
 

@@ -172,10 +172,10 @@ import VaultModel
     }
   }
 
-  @Test("a full disk takes some of what came in together, and says of each whether")
-  @VaultActor func together() async throws {
+  @Test("a full disk takes some of what came in together, and says of each whether", arguments: 36...64)
+  @VaultActor func together(step: Int32) async throws {
     let bench = try await bench()
-    faulty_layer_arm(1, 40, 13, true)
+    faulty_layer_arm(1, step, 13, true)
     let tasks = (0..<60).map { number in
       Task { @VaultActor in
         await failure { () throws(WriteFailure) in try await bench.set("App.k\(number)", "v\(number)") }

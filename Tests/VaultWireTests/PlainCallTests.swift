@@ -1,5 +1,5 @@
-// Calls of `Get` as client libraries write them, which are read without the JSON reader: each asks what that would
-// have found, and what differs from them is left to it.
+// Calls of `Get` and `Set` as client libraries write them, which are read without the JSON reader: each asks what that
+// would have found, and what differs from them is left to it.
 
 import SecretMemory
 import Testing
@@ -7,7 +7,7 @@ import Testing
 
 @testable import VaultWire
 
-@Suite("Plain calls of Get")
+@Suite("Plain calls")
 struct PlainCallTests {
   @Test(
     "a frame in plain words asks what the JSON reader finds in it",
@@ -20,6 +20,63 @@ struct PlainCallTests {
     let (own, other) = (try asked(read), try asked(parsed(parameters)))
     #expect(own == other)
     #expect(!read.oneway && !read.more)
+  }
+
+  @Test(
+    "a plain call of Set stores what the JSON reader finds in it",
+    arguments: [
+      #""key":"App.token","secret":"s""#, #""key":"App.token","secret":"""#,
+      #""key":"App.token","account":"a","secret":"a b\#u{7F}}{:,""#,
+      #""key":"App.token","account":"","secret":"\#(String(repeating: "x", count: 70_000))""#,
+    ])
+  func plainSet(parameters: String) throws {
+    let read = try #require(request(setFrame(parameters)))
+    let (own, other) = (try stored(read), try stored(parsed(setFrame(parameters))))
+    #expect(own == other)
+    #expect(!read.oneway && !read.more)
+  }
+
+  @Test(
+    "a call of Set that says more, or otherwise, is left to the JSON reader",
+    arguments: [
+      #""key":"App.token","secret":"\u0061""#, #""key":"App.token","secret":"\"""#,
+      #""key":"App.token","secret":"é""#,
+      #""secret":"s","key":"App.token""#, #""key":"App.token","secretBase64":"YQ==""#,
+      #""key":"App.token","secret":"s","idle":60"#, #""key":"App.token","secret": "s""#,
+      #""key":"App.token","secret":"s" "#, #""key":"App.tøken","secret":"s""#,
+    ])
+  func otherSets(parameters: String) throws {
+    #expect(request(setFrame(parameters)) == nil)
+    _ = try parsed(setFrame(parameters))
+  }
+
+  @Test(
+    "a call of Set with something wrong is refused by the JSON reader",
+    arguments: [
+      #""key":"App.token""#, #""key":"App","secret":"s""#, #""key":"App.token","secret":"s","secret":"t""#,
+      #""key":"App.token","secret":"s","account":"a","account":"b""#, #""key":"App.token","secret":s"#,
+      #""key":"App.token","secret":"s"}"#,
+      #""key":"App.token","secret":"\#(String(repeating: "x", count: Limits.secretBytes + 1))""#,
+    ])
+  func wrongSets(parameters: String) throws {
+    #expect(request(setFrame(parameters)) == nil)
+    #expect(throws: Refusal.self) { try parsed(setFrame(parameters)) }
+  }
+
+  @Test(
+    "of a call of Set that is cut off anywhere nothing is stored, and nothing with bytes that are no text")
+  func cutSet() {
+    let whole = setFrame(#""key":"App.token","account":"a","secret":"s3cret token""#)
+    #expect(request(whole) != nil)
+    for count in whole.indices { #expect(request(Array(whole.prefix(count))) == nil) }
+    for place in whole.indices {
+      for byte: UInt8 in [0, 0x1F, 0x22, 0x5C, 0x80, 0xC3, 0xFF] {
+        var other = whole
+        other[place] = byte
+        guard other != whole, let read = request(other) else { continue }
+        Issue.record("with \(byte) at \(place) it is read as \(read.call)")
+      }
+    }
   }
 
   @Test(
@@ -133,9 +190,26 @@ struct PlainCallTests {
     Array(#"{"method":"org.vaultd.Vault.Get","parameters":\#(parameters)}"#.utf8)
   }
 
+  private func setFrame(_ parameters: String) -> [UInt8] {
+    Array(#"{"method":"org.vaultd.Vault.Set","parameters":{\#(parameters)}}"#.utf8)
+  }
+
+  private func stored(_ request: Request) throws -> [String] {
+    guard case .set(let set) = request.call else { throw Unexpected() }
+    return [
+      set.id.key.text, set.id.account.text, String(decoding: set.secret.array, as: UTF8.self),
+      "\(set.interactive)",
+      "\(set.untilLogout)", "\(set.expires ?? -1)", "\(set.expiresIn ?? -1)", "\(set.idle ?? -1)",
+      set.label ?? "none",
+      "\(set.ifVersion ?? -1)", set.lease ?? "none",
+    ]
+  }
+
+  private func parsed(_ parameters: String) throws -> Request { try parsed(frame(parameters)) }
+
   /// What the JSON reader finds: it reads the same behind a space.
-  private func parsed(_ parameters: String) throws -> Request {
-    var bytes = [0x20] + frame(parameters)
+  private func parsed(_ frame: [UInt8]) throws -> Request {
+    var bytes = [0x20] + frame
     var reader = RequestReader()
     var span = bytes.mutableSpan
     return try reader.read(&span)
