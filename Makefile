@@ -32,7 +32,10 @@ BENCH_PACKAGES = libsecret-tools gnome-keyring dbus redis-server
 # Debian and brings Swift's own along. Flags differ, so each has a folder of its own to build in.
 # Modules are small and call each other for every byte: they are optimised as one.
 WHOLE = -Xswiftc -cross-module-optimization
-VAULTD_BUILD = $(SWIFT) build -c release $(WHOLE) --product vaultd --static-swift-stdlib --scratch-path .build/vaultd
+# Calls of libraries are bound when the daemon starts: at its first use the loader would save all registers on the stack,
+# and what was copied last, a token it may be, is in them.
+BOUND = -Xlinker -z -Xlinker now
+VAULTD_BUILD = $(SWIFT) build -c release $(WHOLE) $(BOUND) --product vaultd --static-swift-stdlib --scratch-path .build/vaultd
 VAULT_BUILD = $(SWIFT) build -c release $(WHOLE) --product vault -Xswiftc -static-executable --scratch-path .build/vault
 
 .PHONY: build run test fuzz bench lint install uninstall clean deps test-deps bench-deps need-swift

@@ -12,11 +12,14 @@ int csqlite_start(void) {
 }
 
 // The layer leaves the base's file objects as they are and exchanges their table of methods for a copy with
-// one method replaced. So a method of ours finds the base's table from the file that it is called with.
+// some methods replaced. So a method of ours finds the base's table from the file that it is called with. What it
+// keeps of a file is behind the base's object.
 
 typedef struct {
   sqlite3_io_methods methods;
   const sqlite3_io_methods *base;
+  // The size of the base's object.
+  size_t size;
 } table;
 
 typedef struct {
@@ -59,22 +62,95 @@ static int write_database(sqlite3_file *file, const void *bytes, int count, sqli
   return base->xWrite(file, bytes, count, offset);
 }
 
+// What was written to a log and not handed on. SQLite writes each page of a commit by two calls, one behind the other, and
+// tells nobody of them before it has synced the log: so all go to the system by one call. Whatever asks for the file's
+// bytes or its size has them written first.
+typedef struct {
+  unsigned char *bytes;
+  int count;
+  sqlite3_int64 offset;
+} gathered;
+
+enum { MOST_GATHERED = 65536 };
+
+static gathered *gathered_of(sqlite3_file *file) {
+  return (gathered *)((char *)file + ((const table *)file->pMethods)->size);
+}
+
+// Where it fails, SQLite takes the transaction back, and what was gathered of it counts no more.
+static int hand_on(sqlite3_file *file) {
+  gathered *own = gathered_of(file);
+  int count = own->count;
+  own->count = 0;
+  return count == 0 ? SQLITE_OK : ((const table *)file->pMethods)->base->xWrite(file, own->bytes, count, own->offset);
+}
+
+static int write_log(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+  gathered *own = gathered_of(file);
+  if (own->count > 0 && (offset != own->offset + own->count || count > MOST_GATHERED - own->count)) {
+    int code = hand_on(file);
+    if (code != SQLITE_OK) return code;
+  }
+  if (own->bytes == NULL && count <= MOST_GATHERED) own->bytes = malloc(MOST_GATHERED);
+  if (own->bytes == NULL || count > MOST_GATHERED)
+    return ((const table *)file->pMethods)->base->xWrite(file, bytes, count, offset);
+  if (own->count == 0) own->offset = offset;
+  memcpy(own->bytes + own->count, bytes, (size_t)count);
+  own->count += count;
+  return SQLITE_OK;
+}
+
+static int sync_log(sqlite3_file *file, int flags) {
+  int code = hand_on(file);
+  if (code == SQLITE_OK) code = ((const table *)file->pMethods)->base->xSync(file, flags);
+  // Until the next commit nobody needs it.
+  gathered *own = gathered_of(file);
+  free(own->bytes);
+  own->bytes = NULL;
+  return code;
+}
+
+static int read_log(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+  int code = hand_on(file);
+  return code == SQLITE_OK ? ((const table *)file->pMethods)->base->xRead(file, bytes, count, offset) : code;
+}
+
+static int size_of_log(sqlite3_file *file, sqlite3_int64 *size) {
+  int code = hand_on(file);
+  return code == SQLITE_OK ? ((const table *)file->pMethods)->base->xFileSize(file, size) : code;
+}
+
 static int truncate_log(sqlite3_file *file, sqlite3_int64 size) {
   const sqlite3_io_methods *base = ((const table *)file->pMethods)->base;
-  int code = base->xTruncate(file, size);
+  int code = hand_on(file);
+  if (code == SQLITE_OK) code = base->xTruncate(file, size);
   return code == SQLITE_OK ? base->xSync(file, SQLITE_SYNC_NORMAL) : code;
 }
 
+static int close_log(sqlite3_file *file) {
+  // As if it had been written when SQLite asked for it: nobody waits for how that ends.
+  (void)hand_on(file);
+  free(gathered_of(file)->bytes);
+  return ((const table *)file->pMethods)->base->xClose(file);
+}
+
 // Gives `file` the methods of `ours`, which is made from the base's at the first file of its kind.
-static bool exchange(sqlite3_file *file, table *ours, bool database) {
+static bool exchange(sqlite3_file *file, table *ours, bool database, size_t size) {
   pthread_mutex_lock(&tables);
   if (ours->base == NULL) {
     ours->methods = *file->pMethods;
-    if (database)
+    if (database) {
       ours->methods.xWrite = write_database;
-    else
+    } else {
+      ours->methods.xWrite = write_log;
+      ours->methods.xSync = sync_log;
+      ours->methods.xRead = read_log;
+      ours->methods.xFileSize = size_of_log;
       ours->methods.xTruncate = truncate_log;
+      ours->methods.xClose = close_log;
+    }
     ours->base = file->pMethods;
+    ours->size = size;
   }
   bool same = ours->base == file->pMethods;
   pthread_mutex_unlock(&tables);
@@ -88,7 +164,9 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
   if (code != SQLITE_OK || file->pMethods == NULL) return code;
   bool database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
   if (!database && (flags & SQLITE_OPEN_WAL) == 0) return SQLITE_OK;
-  if (exchange(file, database ? &self->database : &self->log, database)) return SQLITE_OK;
+  size_t size = (size_t)self->vfs.szOsFile - sizeof(gathered);
+  if (!database) *(gathered *)((char *)file + size) = (gathered){0};
+  if (exchange(file, database ? &self->database : &self->log, database, size)) return SQLITE_OK;
   // The base has another table for this file than for the first of its kind: rather none than unprotected.
   file->pMethods->xClose(file);
   file->pMethods = NULL;
@@ -104,6 +182,8 @@ int csqlite_register_layer(const char *name, const char *base) {
   // and its own data, which are copied.
   made->vfs = *below;
   made->vfs.pNext = NULL;
+  // Room behind the base's object, where what is in there can be aligned.
+  made->vfs.szOsFile = (below->szOsFile + 15) / 16 * 16 + (int)sizeof(gathered);
   made->vfs.zName = name;
   made->vfs.xOpen = open_file;
   made->base = below;

@@ -5,6 +5,7 @@
 // write and without a sync: it survives the end of the process, and after a power cut it may be older than the
 // file, never newer. No I/O in here.
 
+import SecretMemory
 import VaultCrypto
 import VaultModel
 
@@ -33,13 +34,14 @@ struct Anchor: Hashable, Sendable {
 
   /// The anchor as it is written: form, vault, sequence, code.
   func bytes(_ keys: VaultKeys) throws(CryptoError) -> [UInt8] {
-    var writer = ByteWriter()
-    writer.add(Self.form)
-    writer.add(fixed: vault.array)
-    writer.add(sequence)
-    let code = try keys.anchor.code(of: writer.bytes.span)
-    writer.add(fixed: code.withBytes { code in code.indices.map { code[$0] } })
-    return writer.bytes
+    var bytes = [UInt8](repeating: 0, count: Self.size)
+    var room = bytes.mutableSpan
+    room.write(Self.form, at: 0)
+    room.write(vault.bytes.span, at: 8)
+    room.write(sequence, at: 24)
+    let code = try keys.anchor.code(of: room.span.extracting(first: 32))
+    code.withBytes { code in room.write(code, at: 32) }
+    return bytes
   }
 
   /// Judges the bytes that are in the file.

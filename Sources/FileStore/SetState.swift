@@ -66,28 +66,29 @@ struct SetState: Hashable, Sendable {
   /// As bytes, to be sealed.
   var bytes: [UInt8] {
     let slotSize = 8 + Checksum.size
-    var writer = ByteWriter(capacity: 48 + slotSize * slots.count + Self.bucketSize * buckets.count)
-    writer.add(Self.form)
-    writer.add(sequence)
-    writer.add(highest)
-    writer.add(doubted)
-    writer.add(slotsMade)
-    writer.add(UInt64(slots.count))
+    var bytes = [UInt8](
+      repeating: 0, count: 48 + slotSize * slots.count + Self.bucketSize * buckets.count)
+    // Hundreds of numbers, and written with every change: into room for all of them.
+    var room = bytes.mutableSpan
+    room.write(Self.form, at: 0)
+    room.write(sequence, at: 8)
+    room.write(UInt64(bitPattern: highest), at: 16)
+    room.write(doubted, at: 24)
+    room.write(UInt64(bitPattern: slotsMade), at: 32)
+    room.write(UInt64(slots.count), at: 40)
+    var place = 48
     for slot in slots {
-      writer.add(slot.number)
-      writer.add(fixed: slot.checksum)
+      room.write(UInt64(bitPattern: slot.number), at: place)
+      room.write(slot.checksum.span, at: place + 8)
+      place += slotSize
     }
-    // Hundreds of numbers, and written with every change: all at once.
-    writer.add(room: Self.bucketSize * buckets.count) { room, start in
-      var place = start
-      for bucket in buckets {
-        room.write(UInt64(bitPattern: bucket.count), at: place)
-        room.write(bucket.presence.value, at: place + 8)
-        room.write(bucket.versions.value, at: place + 24)
-        place += Self.bucketSize
-      }
+    for bucket in buckets {
+      room.write(UInt64(bitPattern: bucket.count), at: place)
+      room.write(bucket.presence.value, at: place + 8)
+      room.write(bucket.versions.value, at: place + 24)
+      place += Self.bucketSize
     }
-    return writer.bytes
+    return bytes
   }
 
   init() {}

@@ -23,6 +23,8 @@ final class VaultKeys: Sendable {
   private let secrets: SealingKey
   // What all records are bound to, at its place in what each is bound to.
   private let boundToAll: InlineArray<42, UInt8>
+  // What the state is bound to.
+  private let boundToState: [UInt8]
 
   /// The keys of a vault from its data key, 32 bytes. `sealed` is how many values each of them has sealed at
   /// most.
@@ -32,6 +34,7 @@ final class VaultKeys: Sendable {
     self.vault = vault
     self.store = store
     self.dataKey = dataKey
+    boundToState = Array("state".utf8) + vault.array
     boundToAll = InlineArray { place in (1..<17).contains(place) ? vault.bytes[place - 1] : 0 }
     let whole: SecretBytes
     do throws(SecretMemoryError) {
@@ -154,22 +157,19 @@ final class VaultKeys: Sendable {
 
   /// Seals the state of the set.
   func seal(_ state: SetState) throws(CryptoError) -> [UInt8] {
-    let associated = Self.associatedWithState(vault)
-    return try self.state.seal(state.bytes.span, associated: associated.span)
+    let (bytes, associated) = (state.bytes, boundToState)
+    return try self.state.seal(bytes.span, associated: associated.span)
   }
 
   /// Opens the state of the set.
   /// - Throws: `.authentication` also where what opens is no state.
   func openState(_ sealed: [UInt8]) throws(CryptoError) -> SetState {
-    let associated = Self.associatedWithState(vault)
+    let associated = boundToState
     let plain = try state.open(sealed.span, associated: associated.span)
     let bytes = plain.withBytes { plain in plain.indices.map { plain[$0] } }
     guard let state = SetState(bytes) else { throw .authentication }
     return state
   }
-
-  /// What the state is bound to.
-  private static func associatedWithState(_ vault: VaultID) -> [UInt8] { Array("state".utf8) + vault.array }
 }
 
 /// What the names of an entry were worked out to be before.

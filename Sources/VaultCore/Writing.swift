@@ -232,6 +232,8 @@ extension Vault {
       if let doubt { throw WriteFailure(doubt) }
       return try await setInSecretService(entry, secret, known, patience)
     } catch {
+      // Somebody locked the vault meanwhile: that is what it is about, and not that one of its stores is closed or away.
+      if !error.mayTakeEffect { try requireUnlocked() }
       guard error.error.outcome == .locked || error.error.outcome == .unavailable else { throw error.error }
       guard file.exists else { throw withHintToInitialise(error.error) }
       guard file.isUnlocked else { throw error.error }

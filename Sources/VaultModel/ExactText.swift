@@ -33,6 +33,8 @@ public struct ExactText: Hashable, Sendable, Comparable, CustomStringConvertible
   public func hash(into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    // No byte of UTF-8: of several texts behind each other each ends somewhere.
+    hasher.combine(UInt8.max)
   }
 
   public var description: String { text }

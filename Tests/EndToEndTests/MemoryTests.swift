@@ -21,6 +21,53 @@ extension EndToEnd {
       }
     }
 
+    @Test(
+      "of what a client that hung up did not take no piece is in the daemon's memory once it was cleared",
+      arguments: [60, 200])
+    func notTaken(size: Int) throws {
+      try ThrowawaySession.with { session in
+        // A log line a request would be what was copied last.
+        let daemon = try session.daemon("--store", "file", "--log-level", "error")
+        let connection = try daemon.connect()
+        func call(_ method: String, _ parameters: [String: Any] = [:]) throws {
+          let answer = try connection.call("org.vaultd.Vault.\(method)", parameters)
+          #expect(answer.error == nil, "\(method): \(answer.object)")
+        }
+        try call("Init", ["keyFile": "\(session.folder)/key"])
+        // By pieces: what a machine copies at once is shorter than a secret.
+        let pieces = (0..<(size + 15) / 16).map { _ in
+          String(UUID().uuidString.filter { $0 != "-" }.prefix(16))
+        }
+        try call("Set", ["key": "Chat.token", "secret": pieces.joined()])
+        try call("Get", ["key": "Chat.token"])
+        // More answers than a socket has room for.
+        let stuck = try daemon.connect()
+        let frame = Data(
+          (#"{"method":"org.vaultd.Vault.Get","parameters":{"key":"Chat.token"}}"# + "\0").utf8)
+        while stuck.send(frame, seconds: 0.3) {}
+        stuck.close()
+        for (method, parameters) in [("Clear", ["key": "Chat.token"]), ("Lock", [:])] {
+          try call(method, parameters)
+          var places: [Int: [String]] = [:]
+          _ = try becomesTrue(seconds: 3) {
+            places = try memory(of: daemon.pid, holding: ["org.vaultd.Vault"] + pieces)
+            return places.count == 1
+          }
+          #expect(places[0] != nil, "nothing is found")
+          places[0] = nil
+          #expect(places == [:], "after \(method)")
+        }
+      }
+    }
+
+    @Test(
+      "the daemon's calls of libraries are bound when it starts, so that nothing of it is saved at their first use"
+    )
+    func bound() throws {
+      let found = try run(["readelf", "--dynamic", Project.vaultd], environment: ["PATH": "/usr/bin:/bin"])
+      #expect(found.text.contains("BIND_NOW"), "\(found.text)")
+    }
+
     @Test("what is locked, a passphrase that opened the file or did not, is nowhere in the daemon's memory")
     func passphrases() throws {
       try ThrowawaySession.with { session in

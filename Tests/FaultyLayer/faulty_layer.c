@@ -51,9 +51,19 @@ PASS(shm_lock, xShmLock, (sqlite3_file *file, int offset, int n, int flags), (re
 PASS(shm_unmap, xShmUnmap, (sqlite3_file *file, int remove), (real_of(file), remove))
 static void shm_barrier(sqlite3_file *file) { real_of(file)->pMethods->xShmBarrier(real_of(file)); }
 
+// Frames of a log (24 bytes and a page of 1 KiB) that come in one write are a step each: it may fail behind any of them.
 static int write_file(sqlite3_file *file, const void *from, int count, sqlite3_int64 at) {
-  int code = step(file);
-  return code != SQLITE_OK ? code : real_of(file)->pMethods->xWrite(real_of(file), from, count, at);
+  enum { FRAME = 24 + 1024 };
+  for (int done = 0; done < count; done += FRAME) {
+    int code = step(file);
+    int part = count - done < FRAME ? count - done : FRAME;
+    if (code == SQLITE_OK) {
+      const char *bytes = (const char *)from + done;
+      code = real_of(file)->pMethods->xWrite(real_of(file), bytes, part, at + done);
+    }
+    if (code != SQLITE_OK) return code;
+  }
+  return SQLITE_OK;
 }
 
 static int truncate_file(sqlite3_file *file, sqlite3_int64 size) {

@@ -97,6 +97,21 @@ import VaultModel
     #expect(try await bench.outcome("a.b") == .notFound)
   }
 
+  @Test("a set that a lock overtakes is locked, whatever its stores said, and leaves nothing")
+  @VaultActor func lockedMeanwhile() async throws {
+    let bench = Bench(.auto)
+    bench.provider.isHolding = true
+    let write = Task { try await bench.outcome { try await bench.set("a.b", "v") } }
+    #expect(await bench.becomesTrue { bench.provider.waiting == 1 })
+    bench.vault.lock()
+    bench.provider.trouble = Bench.away
+    bench.provider.release()
+    #expect(try await write.value == .locked)
+    bench.provider.trouble = nil
+    try await bench.vault.unlock(.passphrase(try bench.secret("p")))
+    #expect(try await bench.outcome("a.b") == .notFound)
+  }
+
   @Test("after lock the cache can't be read, and after unlock the keyring is asked again")
   @VaultActor func vaultLocked() async throws {
     let bench = Bench(.secretService, file: false)

@@ -42,4 +42,15 @@ import VaultModel
     #expect(composed != decomposed)
     #expect(Set([composed, decomposed]).count == 2)
   }
+
+  @Test(
+    "entries whose names are the same bytes, divided otherwise, are others, and looked for in other places")
+  func divided() throws {
+    let ids = try [("a.bcd", ""), ("a.bc", "d"), ("a.b", "cd")].map { key, account in
+      EntryID(try Key(key), try Account(account))
+    }
+    #expect(Set(ids).count == 3)
+    #expect(Set(ids.map(\.nameHash)).count == 3)
+    #expect(Set(ids.map(\.hashValue)).count == 3)
+  }
 }
