@@ -143,7 +143,9 @@ public final class DataFolder: Sendable {
 
   /// Which file a name leads to now; `nil` where there is none.
   public func identity(of name: String) -> Identity? {
-    (try? status(of: name)).flatMap { $0 }.map(Identity.init)
+    var file = clinux_file()
+    guard fault == nil, unsafe clinux_look(descriptor, name, &file) == 0 else { return nil }
+    return Identity(device: UInt(file.device), inode: UInt(file.inode))
   }
 
   /// The first bytes of a file, at most `count`. Not while a database connection to it is open in this

@@ -2,6 +2,7 @@
 // sync: what was written last survives the end of the process, and is on the disk at some later time. Knows
 // nothing of what the bytes mean.
 
+import CLinux
 import Glibc
 import VaultModel
 
@@ -27,13 +28,13 @@ public struct FixedFile: ~Copyable {
   /// Overwrites it with `bytes`, always as many. A killed process leaves the old bytes or the new.
   /// - Returns: whether they are in the file, and the file is where it can be found.
   public func overwrite(_ bytes: Span<UInt8>) -> Bool {
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_nlink > 0 else { return false }
+    var file = clinux_file()
+    guard unsafe clinux_look(descriptor, "", &file) == 0, file.links > 0 else { return false }
     let written = unsafe bytes.withUnsafeBytes { bytes in
       unsafe pwrite(descriptor, bytes.baseAddress, bytes.count, 0)
     }
     guard written == bytes.count else { return false }
-    return Int(status.st_size) <= bytes.count || ftruncate(descriptor, off_t(bytes.count)) == 0
+    return file.size <= UInt64(bytes.count) || ftruncate(descriptor, off_t(bytes.count)) == 0
   }
 
   /// The bytes of the file called `name`, at most `count` of them; none where there is no file.

@@ -237,7 +237,7 @@ public final class FileStore: VaultFile {
   private func token(_ kept: RecordCache.Record, of id: EntryID, _ keys: VaultKeys) -> Token? {
     kept.withParts { form, secret in
       guard let token = token(kept.name, form, secret, of: id, keys) else { return nil }
-      records.keepToken(token.entry, token.secret)
+      records.keepToken(kept.name, token.entry, token.secret)
       return token
     }
   }
@@ -403,7 +403,7 @@ public final class FileStore: VaultFile {
       records.keep(
         row.name, of: entry.id, others, multiplier: placement.multiplier, entry: form.span,
         secret: row.secret.span)
-      records.keepToken(entry, secret)
+      records.keepToken(row.name, entry, secret)
     }
   }
 

@@ -73,10 +73,10 @@ final class RecordCache {
   func record(of id: EntryID) -> Record? { records[id.nameHash] }
 
   /// Keeps the token of a record ready, as long as there are few: a program asks for a handful again and again, and who
-  /// asks for all of many asks for each once. It is what the record says.
-  func keepToken(_ entry: Entry, _ secret: SharedSecret) {
+  /// asks for all of many asks for each once. It is what the record of this name says, which is kept.
+  func keepToken(_ name: RecordName, _ entry: Entry, _ secret: SharedSecret) {
     let hash = entry.id.nameHash
-    guard tokens.count < Limits.keptTokens, tokens[hash] == nil, records[hash] != nil,
+    guard tokens.count < Limits.keptTokens, tokens[hash] == nil, records[hash]?.name == name,
       let covered = try? secret.withBytes({ secret throws(CryptoError) in try shield.cover(secret) })
     else { return }
     tokens[hash] = SealedToken(entry: entry, secret: covered)

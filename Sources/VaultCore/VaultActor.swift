@@ -33,11 +33,16 @@ extension VaultActor {
 /// preference a call between two functions of one actor suspends, and whoever looks and then waits, as `Waiters` of the
 /// bus do, misses what comes in between.
 public final class VaultExecutor: SerialExecutor {
+  // In a type of its own: as a bare function it would be wrapped anew each time that it leaves the lock.
+  private struct Wake: Sendable {
+    let call: @Sendable () -> Void
+  }
+
   private struct Queue {
     private var jobs: [UnownedJob] = []
     // The first that was not taken yet.
     private var next = 0
-    var wake: (@Sendable () -> Void)?
+    var wake: Wake?
 
     var count: Int { jobs.count - next }
 
@@ -68,7 +73,7 @@ public final class VaultExecutor: SerialExecutor {
   /// queue stops being empty.
   public func onWork(_ wake: @escaping @Sendable () -> Void) {
     let behind = queue.withLock { queue in
-      queue.wake = wake
+      queue.wake = Wake(call: wake)
       return queue.count > 0
     }
     if behind { wake() }
@@ -80,7 +85,7 @@ public final class VaultExecutor: SerialExecutor {
       queue.add(job)
       return queue.count == 1 ? queue.wake : nil
     }
-    wake?()
+    wake?.call()
   }
 
   /// Runs the jobs that are waiting now, on the calling thread, which must be the one thread that ever does. Takes

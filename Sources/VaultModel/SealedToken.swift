@@ -12,7 +12,17 @@ public final class SealedToken: Sendable {
   /// The secret.
   public let secret: any SealedSecret
 
-  private let written = Mutex<[UInt8]>([])
+  /// How the secret stands in an answer.
+  public enum Form: Sendable {
+    /// Nobody has looked yet.
+    case unknown
+    /// Otherwise than byte for byte.
+    case written
+    /// Byte for byte; this is what stands behind it.
+    case plain(textBehind: [UInt8])
+  }
+
+  private let kept = Mutex(Form.unknown)
 
   /// A token of these two.
   public init(entry: Entry, secret: any SealedSecret) {
@@ -23,16 +33,15 @@ public final class SealedToken: Sendable {
   /// Whether it is the token of this entry.
   public func isOf(_ id: EntryID) -> Bool { entry.id == id }
 
-  /// Gives `body` what stands behind the secret in each answer, where the secret stands there byte for byte; nothing as
-  /// long as nobody has said so.
-  public func withTextBehindSecret<Result, Failure: Error>(
-    _ body: (Span<UInt8>) throws(Failure) -> sending Result
+  /// Gives `body` the form of the secret, as far as it is known.
+  public func withForm<Result, Failure: Error>(
+    _ body: (Form) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    try written.withLock { text throws(Failure) in try body(text.span) }
+    try kept.withLock { form throws(Failure) in try body(form) }
   }
 
-  /// Says what stands behind the secret.
-  public func setTextBehindSecret(_ text: [UInt8]) {
-    written.withLock { $0 = text }
+  /// Says what the form of the secret is.
+  public func setForm(_ form: Form) {
+    kept.withLock { $0 = form }
   }
 }

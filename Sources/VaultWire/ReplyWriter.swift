@@ -77,30 +77,34 @@ extension SealedToken {
   fileprivate func write(into buffer: inout SecretBuffer) throws(SecretMemoryError) -> Bool {
     let before = buffer.count
     do throws(SecretMemoryError) {
-      if try add(to: &buffer) { return true }
-      guard try workOutText() else { return false }
-      return try add(to: &buffer)
+      if let isAdded = try add(to: &buffer) { return isAdded }
+      setForm(try form())
+      return try add(to: &buffer) ?? false
     } catch {
       buffer.removeLast(buffer.count - before)
       throw error
     }
   }
 
-  private func add(to buffer: inout SecretBuffer) throws(SecretMemoryError) -> Bool {
-    try withTextBehindSecret { text throws(SecretMemoryError) in
-      if text.isEmpty { return false }
-      try buffer.append(#"{"parameters":{"secret":""#)
-      try buffer.append(secret)
-      try buffer.append(text)
-      return true
+  /// - Returns: whether it was added; `nil` where that is not known yet.
+  private func add(to buffer: inout SecretBuffer) throws(SecretMemoryError) -> Bool? {
+    try withForm { form throws(SecretMemoryError) in
+      switch form {
+      case .unknown: return nil
+      case .written: return false
+      case .plain(let text):
+        try buffer.append(#"{"parameters":{"secret":""#)
+        try buffer.append(secret)
+        try buffer.append(text.span)
+        return true
+      }
     }
   }
 
-  private func workOutText() throws(SecretMemoryError) -> Bool {
+  private func form() throws(SecretMemoryError) -> Form {
     let secret = try secret.opened()
-    guard secret.withBytes({ $0.isText && !$0.holdsNUL && $0.jsonEscapes == 0 }) else { return false }
-    setTextBehindSecret(Array(#"","entry":{"#.utf8) + EntryWriter(entry).text + Array("}}}\0".utf8))
-    return true
+    guard secret.withBytes({ $0.isText && !$0.holdsNUL && $0.jsonEscapes == 0 }) else { return .written }
+    return .plain(textBehind: Array(#"","entry":{"#.utf8) + EntryWriter(entry).text + Array("}}}\0".utf8))
   }
 }
 

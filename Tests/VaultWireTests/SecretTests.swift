@@ -60,7 +60,7 @@ import VaultWire
   /// A token that does not open any more, of which an answer was written before.
   private func opened(once token: SealedToken, _ closed: UnsealedSecret) -> SealedToken {
     let other = SealedToken(entry: token.entry, secret: closed)
-    other.setTextBehindSecret(token.withTextBehindSecret { $0.array })
+    other.setForm(token.withForm { $0 })
     return other
   }
 
