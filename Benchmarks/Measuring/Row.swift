@@ -41,8 +41,6 @@ package struct Row {
   package let must: Bound?
   package let aim: Bound?
   package let note: String
-  /// What is reached, where that is behind the must by more than half: a test holds the daemon to this until it is not.
-  package var reached: Bound?
 
   /// A row that compares: ours by the peer's.
   package static func ratio(
@@ -64,8 +62,8 @@ package struct Row {
       aim: aim, note: note)
   }
 
-  /// Whether the must is missed by more than half, or what is reached where that is not the must.
-  package var isFarBehind: Bool { (reached ?? must)?.isFarFrom(value) ?? false }
+  /// Whether the must is missed by more than half.
+  package var isFarBehind: Bool { must?.isFarFrom(value) ?? false }
 
   /// Its cells.
   package var cells: [String] {
@@ -79,7 +77,6 @@ package struct Row {
   package var text: String {
     let ratio = unit == " ×" ? " = \(number(value))\(unit)" : ""
     return "\(what): \(ours), \(peer)\(ratio), must \(must?.text(unit) ?? "-")"
-      + (reached.map { ", reached \($0.text(unit))" } ?? "")
   }
 
   private func verdict(_ bound: Bound?) -> String {

@@ -25,6 +25,34 @@ extension EndToEnd {
     }
 
     @Test(
+      "a commit is one write to the log and one wait, and nobody asks for the log's times: that would have its inode written",
+      .enabled(if: CallTracer.isAvailable, "\(CallTracer.wanted)"))
+    func nothingMore() throws {
+      try ThrowawaySession.with { session in
+        let daemon = try session.daemonWithFile()
+        _ = try ask(daemon, clients: 1, times: 3)
+        let looks = ["stat", "lstat", "fstat", "newfstatat", "statx"]
+        let tracer = try CallTracer(
+          daemon, in: session, looks + ["pwrite64", "fdatasync"], options: ["-y", "-s", "80"])
+        #expect(try ask(daemon, clients: 1, times: 20) == 20)
+        let calls = try tracer.lines().filter {
+          $0.contains("/vault.db-wal>") || $0.contains("\"vault.db-wal\"")
+        }
+        let asked = calls.filter { call in looks.contains { call.contains(" \($0)(") } }
+        #expect(asked.count == 20)
+        for call in asked {
+          // What is asked for; what is told, in braces, may be more.
+          let question = call.prefix { $0 != "{" }
+          #expect(
+            question.contains(" statx(") && !question.contains("TIME") && !question.contains("STATX_BASIC"),
+            "\(call)")
+        }
+        #expect(calls.count { $0.contains(" pwrite64(") } == 20)
+        #expect(calls.count { $0.contains(" fdatasync(") } == 20)
+      }
+    }
+
+    @Test(
       "an answer that leaves too early is seen in a trace: before the call ended, and with a commit that was older"
     )
     func seen() {
