@@ -6,34 +6,18 @@ import SecretMemory
 
 /// Puts bytes together.
 struct ByteWriter {
-  private(set) var bytes: [UInt8]
-
-  /// Room for so many bytes at first.
-  init(capacity: Int = 64) {
-    bytes = []
-    bytes.reserveCapacity(capacity)
-  }
+  private(set) var bytes: [UInt8] = []
 
   /// Adds 8 bytes.
   mutating func add(_ number: UInt64) {
-    add(room: 8) { $0.write(number, at: $1) }
+    let start = bytes.count
+    bytes.append(contentsOf: repeatElement(0, count: 8))
+    var span = bytes.mutableSpan
+    span.write(number, at: start)
   }
 
   /// Adds 8 bytes, two's complement.
   mutating func add(_ number: Int64) { add(UInt64(bitPattern: number)) }
-
-  /// Adds 16 bytes.
-  mutating func add(_ number: UInt128) {
-    add(room: 16) { $0.write(number, at: $1) }
-  }
-
-  /// Adds so many bytes, for `body` to fill from the place on that it is given.
-  mutating func add(room count: Int, _ body: (inout MutableSpan<UInt8>, Int) -> Void) {
-    let start = bytes.count
-    bytes.append(contentsOf: repeatElement(0, count: count))
-    var span = bytes.mutableSpan
-    body(&span, start)
-  }
 
   /// Adds bytes of a length that the reader knows.
   mutating func add(fixed run: some Sequence<UInt8>) { bytes.append(contentsOf: run) }

@@ -141,8 +141,7 @@ import VaultModel
       // The first that is called forgets the other one, and puts a new one in its place.
       for _ in 0..<2 {
         let watcher = Recorder(loop)
-        callers.append(try Caller.pair { watcher.own($0) })
-        watcher.watch = try loop.watch(watcher.number, for: .readable, watcher)
+        callers.append(try watcher.begin())
         watchers.append(watcher)
       }
       let successor = Recorder(loop)
@@ -182,8 +181,7 @@ extension LoopTests {
       var watchers: [Recorder] = []
       for number in 0..<3 {
         let watcher = Recorder(loop)
-        callers.append(try Caller.pair { watcher.own($0) })
-        watcher.watch = try loop.watch(watcher.number, for: .readable, watcher)
+        callers.append(try watcher.begin())
         watcher.onReady = { order.append("ready \(number)") }
         watcher.onSettle = { order.append("settle \(number)") }
         watchers.append(watcher)
@@ -239,6 +237,13 @@ private func moveClock() -> Bool {
   func own(_ descriptor: consuming Descriptor) {
     number = descriptor.number
     self.descriptor = consume descriptor
+  }
+
+  /// Watches its end of a connection from now on, and returns the other one.
+  func begin() throws -> Caller {
+    let caller = try Caller.pair { own($0) }
+    watch = try loop.watch(number, for: .readable, self)
+    return caller
   }
 
   func ready(_ readiness: Readiness) {

@@ -167,6 +167,7 @@ final class EventLoop {
     }
   }
 
+  // Not of the actor: see `Connection.receive`.
   private nonisolated static func wait(
     _ epoll: Int32, _ milliseconds: Int32, _ events: inout [clinux_event]
   ) -> Int32 {

@@ -29,7 +29,8 @@ final class Connection: Watcher {
   private let server: Server
   private let log: RequestLog
 
-  // The socket, until the connection is closed.
+  // The socket, until the connection is closed. That it is, and below that it watches, is asked several times a request:
+  // of a plain value that costs nothing.
   private var socket: Descriptor?
   private var isClosed = false
   private var watch: EventLoop.Watch?
@@ -198,8 +199,8 @@ final class Connection: Watcher {
     }
   }
 
-  // Not of the actor, like everything below that gives a closure to another module: who does is asked at each call
-  // whether it runs where it should.
+  // Not of the actor: a closure of the actor's that is given to another module asks at each call whether it runs where
+  // it should.
   private nonisolated static func receive(
     _ socket: Int32, _ buffer: inout SecretBuffer
   ) throws(SecretMemoryError) -> Int {

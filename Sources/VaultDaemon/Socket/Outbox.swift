@@ -97,6 +97,7 @@ final class Outbox {
     return .empty
   }
 
+  // Not of the actor: see `Connection.receive`.
   private nonisolated static func send(_ buffer: borrowing SecretBuffer, on socket: Int32) -> Int {
     buffer.withBytes { bytes in
       unsafe bytes.withUnsafeBytes { unsafe clinux_send(socket, $0.baseAddress, $0.count) }
