@@ -106,6 +106,8 @@ let package = Package(
     .target(
       name: "StoreConformance", dependencies: ["TestSupport", "VaultCore", "VaultModel", "SecretMemory"],
       path: "Tests/StoreConformance", swiftSettings: strict),
+    .target(name: "CSpawn", path: "Tests/CSpawn"),
+    .target(name: "Spawning", dependencies: ["CSpawn"], path: "Tests/Spawning", swiftSettings: strict),
     .target(
       name: "FaultyLayer", path: "Tests/FaultyLayer", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(of: "SecretMemory", imports: ["TestSupport"]),
@@ -123,9 +125,11 @@ let package = Package(
       of: "SwiftKeychainWrapper", imports: ["ScriptedDaemon", "TestSupport", "VaultClient", "VaultModel"]),
     tests(
       of: "vault",
-      imports: ["ScriptedDaemon", "TestSupport", "VaultClient", "VaultWire", "VaultModel", "SecretMemory"]),
+      imports: [
+        "ScriptedDaemon", "Spawning", "TestSupport", "VaultClient", "VaultWire", "VaultModel", "SecretMemory",
+      ]),
     tests(of: "GLibLoop", imports: ["TestBus", "TestSupport"]),
-    .target(name: "TestBus", path: "Tests/TestBus", swiftSettings: strict),
+    .target(name: "TestBus", dependencies: ["Spawning"], path: "Tests/TestBus", swiftSettings: strict),
     tests(
       of: "SecretServiceStore",
       imports: [
@@ -135,21 +139,23 @@ let package = Package(
     tests(
       of: "FileStore",
       imports: [
-        "TestSupport", "StoreConformance", "FaultyLayer", "Database", "VaultCore", "VaultCrypto",
-        "VaultModel",
-        "SecretMemory",
+        "Spawning", "TestSupport", "StoreConformance", "FaultyLayer", "Database", "VaultCore", "VaultCrypto",
+        "VaultModel", "SecretMemory",
       ]),
     tests(of: "StateStore", imports: ["TestSupport", "FaultyLayer", "Database", "VaultCore", "VaultModel"]),
     tests(
       of: "VaultDaemon",
-      imports: ["TestSupport", "VaultCore", "VaultWire", "VaultModel", "SecretMemory", "GLibLoop", "CLinux"]),
+      imports: [
+        "Spawning", "TestSupport", "VaultCore", "VaultWire", "VaultModel", "SecretMemory", "GLibLoop",
+        "CLinux",
+      ]),
 
     // The programs as they are shipped, and the rules of the modules.
-    .target(name: "CSpawn", path: "Tests/CSpawn"),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "CSpawn", "Measuring", "vault", "vaultd", "back4gram", "quickblox-session", "stream-token",
+        "CSpawn", "Spawning", "Measuring", "vault", "vaultd", "back4gram", "quickblox-session",
+        "stream-token",
       ],
       swiftSettings: strict),
     .testTarget(name: "LayeringTests", swiftSettings: strict),

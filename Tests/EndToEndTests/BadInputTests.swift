@@ -1,6 +1,7 @@
 // What no client should send: the error that the interface names, and the same daemon afterwards.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

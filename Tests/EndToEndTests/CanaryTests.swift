@@ -2,6 +2,7 @@
 // Each search is shown to find what is there before its silence counts.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

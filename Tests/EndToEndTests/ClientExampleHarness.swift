@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import Spawning
 
 /// One of the chat services of `Tests/Support/chat-services`.
 final class ChatService {

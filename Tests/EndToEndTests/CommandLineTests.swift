@@ -1,6 +1,7 @@
 // Bytes in and out of the command, and its words for people.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

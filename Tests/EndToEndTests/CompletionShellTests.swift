@@ -2,6 +2,7 @@
 // shell itself takes it apart.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

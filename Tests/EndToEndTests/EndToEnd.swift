@@ -2,6 +2,7 @@
 // time out on is a busy machine.
 
 import Foundation
+import Spawning
 import Testing
 
 /// Tests with the real daemon and the real command.

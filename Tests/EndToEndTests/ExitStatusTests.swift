@@ -2,6 +2,7 @@
 // on standard output (behaviour.md, "Outcomes").
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

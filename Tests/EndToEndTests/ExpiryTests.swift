@@ -2,6 +2,7 @@
 // a restart, and no value of a time brings the daemon down. What clocks do is tested on one that can be set.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

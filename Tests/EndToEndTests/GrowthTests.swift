@@ -2,6 +2,7 @@
 // connection took is given back when it is done. The same at length, and in numbers: docs/performance.md.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

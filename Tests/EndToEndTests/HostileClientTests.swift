@@ -4,6 +4,7 @@
 
 import Foundation
 import Glibc
+import Spawning
 import Testing
 
 extension EndToEnd {

@@ -1,6 +1,7 @@
 // What `make install` puts where, and that `make uninstall` leaves nothing of it.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

@@ -2,6 +2,7 @@
 // moment, slow, replaced by another, reset, asked before the removal. docs/secret-service.md has a table of all cases.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

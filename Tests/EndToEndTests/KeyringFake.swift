@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import Spawning
 
 /// A Secret Service that is told what to do.
 final class FakeKeyring {
@@ -17,22 +18,21 @@ final class FakeKeyring {
   private unowned let session: ThrowawaySession
   private let state: String
   private var child: Child
-  private var input: Pipe
-  private var output: Pipe
-  private var received = Data()
+  private var input: PipeEnds
+  private var said: Lines
 
   /// Starts it in a session whose bus has no provider; `state` names what it keeps.
   init(_ session: ThrowawaySession, state: String = "fake-items") throws {
     self.session = session
     self.state = session.folder + "/" + state
-    (child, input, output) = try Self.start(session, self.state)
+    (child, input, said) = try Self.start(session, self.state)
     try waitUntilReady()
   }
 
   deinit { end() }
 
-  private static func start(_ session: ThrowawaySession, _ state: String) throws -> (Child, Pipe, Pipe) {
-    let input = try Pipe(), output = try Pipe()
+  private static func start(_ session: ThrowawaySession, _ state: String) throws -> (Child, PipeEnds, Lines) {
+    let input = try PipeEnds(), output = try PipeEnds()
     let null = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(null) }
     let child = try Child(
@@ -40,7 +40,7 @@ final class FakeKeyring {
       folder: session.home, descriptors: (input.reader, output.writer, null))
     input.closeReader()
     output.closeWriter()
-    return (child, input, output)
+    return (child, input, Lines(from: output))
   }
 
   private func waitUntilReady() throws {
@@ -48,14 +48,8 @@ final class FakeKeyring {
   }
 
   private func line() throws -> String {
-    while true {
-      if let end = received.firstIndex(of: 0x0A) {
-        let line = String(decoding: received[..<end], as: UTF8.self)
-        received = Data(received[(end + 1)...])
-        return line
-      }
-      guard output.read(into: &received) else { throw HarnessFailure("the fake provider ended") }
-    }
+    guard let line = try said.next() else { throw HarnessFailure("the fake provider ended") }
+    return line
   }
 
   // MARK: Life and death
@@ -75,8 +69,7 @@ final class FakeKeyring {
   /// Starts it anew, with the items that it had.
   func restart() throws {
     if child.look() == nil { kill() }
-    received = Data()
-    (child, input, output) = try Self.start(session, state)
+    (child, input, said) = try Self.start(session, state)
     try waitUntilReady()
   }
 
@@ -95,8 +88,7 @@ final class FakeKeyring {
   @discardableResult
   func tell(_ command: String, _ arguments: [String: Any] = [:]) throws -> Any {
     let bytes = try JSONSerialization.data(withJSONObject: arguments.merging(["do": command]) { $1 }) + [0x0A]
-    let written = unsafe bytes.withUnsafeBytes { unsafe write(input.writer, $0.baseAddress, $0.count) }
-    guard written == bytes.count else { throw HarnessFailure("the fake provider takes no commands") }
+    try input.write(bytes)
     return try JSONSerialization.jsonObject(with: Data(line().utf8), options: .fragmentsAllowed)
   }
 

@@ -3,6 +3,7 @@
 // cut off; and when all is quiet, it is in the keyring, once, and nowhere else.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

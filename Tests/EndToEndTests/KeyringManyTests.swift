@@ -1,6 +1,7 @@
 // Many programs at once on a real keyring: no change gets lost between them (case "Lost update").
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

@@ -2,6 +2,7 @@
 // set is there in part (behaviour.md, rule 2).
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import Spawning
 
 /// The login manager of one test.
 final class FakeLogind {
@@ -20,9 +21,8 @@ final class FakeLogind {
   private let address: String
   private var bus: Child?
   private var logind: Child?
-  private var input: Pipe?
-  private var output: Pipe?
-  private var received = Data()
+  private var input: PipeEnds?
+  private var said: Lines?
 
   /// The variable by which a daemon finds the bus.
   var environment: [String: String] { ["DBUS_SYSTEM_BUS_ADDRESS": address] }
@@ -58,7 +58,7 @@ final class FakeLogind {
 
   /// Starts logind. There is one session, of this user, with the name 1.
   func start() throws {
-    let input = try Pipe(), output = try Pipe()
+    let input = try PipeEnds(), output = try PipeEnds()
     let errors = unsafe open(session.folder + "/logind.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     defer { close(errors) }
     var environment = session.environment.merging(environment) { $1 }
@@ -68,8 +68,7 @@ final class FakeLogind {
       descriptors: (input.reader, output.writer, errors))
     input.closeReader()
     output.closeWriter()
-    (self.input, self.output) = (input, output)
-    received = Data()
+    (self.input, said) = (input, Lines(from: output))
     guard try line() == "READY" else { throw HarnessFailure("no logind: \(session.log("logind"))") }
     try tell(["do": "session", "id": "1", "user": Int(geteuid())])
   }
@@ -86,8 +85,7 @@ final class FakeLogind {
   func tell(_ command: [String: Any]) throws -> Any {
     guard let input else { throw HarnessFailure("no logind runs") }
     let bytes = try JSONSerialization.data(withJSONObject: command) + Data("\n".utf8)
-    let written = unsafe bytes.withUnsafeBytes { unsafe write(input.writer, $0.baseAddress, $0.count) }
-    guard written == bytes.count else { throw HarnessFailure("logind has ended") }
+    try input.write(bytes)
     return try JSONSerialization.jsonObject(with: Data(line().utf8), options: .fragmentsAllowed)
   }
 
@@ -112,15 +110,9 @@ final class FakeLogind {
   }
 
   private func line() throws -> String {
-    while true {
-      if let end = received.firstIndex(of: 0x0A) {
-        let line = String(decoding: received[..<end], as: UTF8.self)
-        received = Data(received[(end + 1)...])
-        return line
-      }
-      guard let output, output.read(into: &received) else {
-        throw HarnessFailure("logind has ended: \(session.log("logind"))")
-      }
+    guard let line = try said?.next() else {
+      throw HarnessFailure("logind has ended: \(session.log("logind"))")
     }
+    return line
   }
 }

@@ -1,6 +1,7 @@
 // `make run`, behind its build: what a newcomer sees first.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

@@ -1,6 +1,7 @@
 // The manual pages: well-formed, and true where that can be compared.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import Spawning
 import Testing
 
 extension EndToEnd {
@@ -110,7 +111,7 @@ extension EndToEnd {
         let secret = secrets.new() + String(repeating: "x", count: size)
         expectSuccess(try session.vault("set", "Chat.token", input: Data(secret.utf8)))
         // It is held at its very last call, when all that it does is done.
-        let (input, output) = (try Pipe(), try Pipe())
+        let (input, output) = (try PipeEnds(), try PipeEnds())
         let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(null) }
         let strace = try Child(
@@ -121,22 +122,11 @@ extension EndToEnd {
         input.closeReader()
         output.closeWriter()
         defer { strace.kill(SIGKILL) }
-        var rest = Data(secret.utf8)[...]
-        if word == "set" {
-          input.writeWithoutWaiting()
-          _ = becomesTrue {
-            let written = unsafe rest.withUnsafeBytes {
-              unsafe write(input.writer, $0.baseAddress, $0.count)
-            }
-            if written > 0 { rest = rest.dropFirst(written) }
-            return rest.isEmpty
-          }
-          #expect(rest.isEmpty)
-        }
+        if word == "set" { try input.write(Data(secret.utf8)) }
         input.closeWriter()
         if word == "get" {
           var got = Data()
-          while got.count < secret.utf8.count, output.read(into: &got) {}
+          while got.count < secret.utf8.count, try output.read(into: &got) {}
           #expect(got == Data(secret.utf8))
         }
         let pid = try #require(eventually(seconds: 30) { vaultInExit(of: strace.pid) })

@@ -2,6 +2,7 @@
 // they tell nothing to somebody else's program on the socket.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

@@ -2,6 +2,7 @@
 // sees what `secret-tool` did, byte for byte.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

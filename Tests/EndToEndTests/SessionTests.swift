@@ -2,6 +2,7 @@
 // and what is kept until logout ends with the session and not with the daemon.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

@@ -1,6 +1,7 @@
 // What a user does with tokens, for each store: the programs as they are shipped, the store as it is on a desktop.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

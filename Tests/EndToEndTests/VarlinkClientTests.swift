@@ -2,6 +2,7 @@
 // once and kept with the build.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

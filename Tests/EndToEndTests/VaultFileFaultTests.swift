@@ -3,6 +3,7 @@
 // the file for a keyring, which writes the state as well, makes no difference (behaviour.md, rules 1 and 2).
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import Spawning
 import Synchronization
 import Testing
 

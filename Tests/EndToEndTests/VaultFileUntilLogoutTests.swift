@@ -1,6 +1,7 @@
 // Tokens until logout: through every restart of the daemon, and not beyond the runtime folder.
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Spawning
 import Testing
 
 extension EndToEnd {

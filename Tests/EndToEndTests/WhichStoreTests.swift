@@ -1,6 +1,7 @@
 // Which store a key is in, and what is said when that one can't be asked (behaviour.md, "The two stores").
 
 import Foundation
+import Spawning
 import Testing
 
 extension EndToEnd {

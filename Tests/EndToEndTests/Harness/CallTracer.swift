@@ -3,13 +3,14 @@
 
 import Foundation
 import Glibc
+import Spawning
 
 /// strace, attached to a daemon.
 final class CallTracer {
   /// Whether a process may be traced here.
   static let isAvailable: Bool =
     geteuid() == 0
-    && (try? EndToEndTests.run(
+    && (try? Spawning.run(
       ["strace", "-qq", "-o", "/dev/null", "true"], environment: ["PATH": "/usr/bin:/bin"]))?.status == 0
   /// What is printed where a test is left out for want of it.
   static let wanted = "needs root, and strace that may attach"

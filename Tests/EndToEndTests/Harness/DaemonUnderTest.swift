@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Spawning
 
 /// A running daemon. Its session ends it.
 final class DaemonUnderTest {

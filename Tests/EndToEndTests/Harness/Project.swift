@@ -1,6 +1,7 @@
 // Where the project and the programs under test are.
 
 import Foundation
+import Spawning
 
 /// The checkout that the tests belong to.
 enum Project {
@@ -34,7 +35,7 @@ enum Root {
   /// Whether commands can be run as root without a question.
   static let isAvailable =
     geteuid() == 0
-    || (try? EndToEndTests.run(["sudo", "-n", "true"], environment: ["PATH": "/usr/bin:/bin"]))?.status == 0
+    || (try? Spawning.run(["sudo", "-n", "true"], environment: ["PATH": "/usr/bin:/bin"]))?.status == 0
 
   /// What comes before a command that needs root.
   static let prefix: [String] = geteuid() == 0 ? [] : ["sudo", "-n"]
@@ -44,7 +45,7 @@ enum Root {
 
   /// Runs a command as root.
   static func run(_ arguments: [String], input: Data = Data(), seconds: Double = 40) throws -> Ended {
-    try EndToEndTests.run(
+    try Spawning.run(
       prefix + arguments, environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"],
       input: input, seconds: seconds)
   }

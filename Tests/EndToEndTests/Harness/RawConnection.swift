@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import Spawning
 
 /// An answer on the socket.
 struct Answer {

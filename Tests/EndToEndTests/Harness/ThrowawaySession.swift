@@ -4,6 +4,7 @@
 import CSpawn
 import Foundation
 import Glibc
+import Spawning
 
 /// A session without systemd, for one test.
 final class ThrowawaySession {

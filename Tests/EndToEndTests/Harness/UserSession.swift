@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import Spawning
 
 /// A session with systemd, for one test.
 final class UserSession {
@@ -17,7 +18,7 @@ final class UserSession {
   /// When it began: the journal may hold what an earlier session of the same user printed.
   private let began = Int(Date.now.timeIntervalSince1970)
   private let holder: Child
-  private let input: Pipe
+  private let input: PipeEnds
   private let install: String
 
   var home: String { environment["HOME"] ?? "" }
@@ -39,8 +40,8 @@ final class UserSession {
 
   private init(keyring: String) throws {
     // The session lives as long as the program in it, and that one as long as its standard input.
-    input = try Pipe()
-    let output = try Pipe(), errors = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+    input = try PipeEnds()
+    let output = try PipeEnds(), errors = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(errors) }
     holder = try Child(
       Root.prefix + [
@@ -52,7 +53,7 @@ final class UserSession {
     output.closeWriter()
     var said = Data()
     while !String(decoding: said, as: UTF8.self).contains("READY\n") {
-      guard output.read(into: &said) else {
+      guard (try? output.read(into: &said, seconds: 60)) == true else {
         holder.end()
         throw HarnessFailure("the user's session did not come up")
       }

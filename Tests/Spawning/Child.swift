@@ -1,31 +1,33 @@
 // A program that a test started: exactly the descriptors, the environment and the folder that the
-// test names, and nothing of the test process. Foundation's Process is not used: it races with other threads that
-// open files.
+// test names, and nothing of the test process. Every test that runs a program does it by this, and no wait for one is
+// without a limit. Foundation's Process is not used: it races with other threads that open files, and waits for ever.
 
 import CSpawn
 import Foundation
 import Glibc
 
 /// What stops a test: the machine does not do what every test needs.
-struct HarnessFailure: Error, CustomStringConvertible {
-  let description: String
+public struct HarnessFailure: Error, CustomStringConvertible {
+  public let description: String
 
-  init(_ description: String) {
+  public init(_ description: String) {
     self.description = description
   }
 }
 
 /// A running program. Whoever starts one ends it.
-final class Child {
+public final class Child {
   /// Its process.
-  let pid: pid_t
+  public let pid: pid_t
   /// Exit status, or 128 and the signal's number, once it was seen to have ended.
-  private(set) var status: Int32?
+  public private(set) var status: Int32?
+  /// The signal that ended it, if one did.
+  public private(set) var signal: Int32?
 
   /// Starts `arguments[0]`, looked up on PATH where it is no path.
   /// `environment` is all of the program's environment, `folder` is where it starts, `descriptors` become its standard
   /// input, output and error and stay open here.
-  init(
+  public init(
     _ arguments: [String], environment: [String: String], folder: String = "/",
     descriptors: (input: Int32, output: Int32, errors: Int32)
   ) throws {
@@ -43,42 +45,46 @@ final class Child {
   }
 
   /// Looks whether it has ended.
-  func look() -> Int32? {
+  public func look() -> Int32? {
     if let status { return status }
     var raw: Int32 = 0
     guard unsafe waitpid(pid, &raw, WNOHANG) == pid else { return nil }
-    let signal = raw & 0x7f
-    status = signal == 0 ? (raw >> 8) & 0xff : 128 + signal
+    let number = raw & 0x7f
+    if number != 0 { signal = number }
+    status = number == 0 ? (raw >> 8) & 0xff : 128 + number
     return status
   }
 
   /// Waits for its end.
   /// - Throws: where it goes on beyond the limit; it is killed then.
   @discardableResult
-  func wait(seconds: Double = 20) throws -> Int32 {
+  public func wait(seconds: Double = 20) throws -> Int32 {
     if let status = eventually(seconds: seconds, { look() }) { return status }
-    kill(SIGKILL)
+    killNow()
     throw HarnessFailure("process \(pid) did not end within \(seconds) s")
   }
 
   /// Sends a signal, if it hasn't ended.
-  func kill(_ signal: Int32) {
+  public func kill(_ signal: Int32) {
     if look() == nil { Glibc.kill(pid, signal) }
   }
 
   /// Ends it in order, or by force where it takes longer than 5 s.
-  func end() {
+  public func end() {
     kill(SIGTERM)
-    if eventually(seconds: 5, { look() }) == nil {
-      kill(SIGKILL)
-      _ = eventually(seconds: 5) { look() }
-    }
+    if eventually(seconds: 5, { look() }) == nil { killNow() }
+  }
+
+  /// Ends it by force, and sees that it has ended.
+  public func killNow() {
+    kill(SIGKILL)
+    _ = eventually(seconds: 5) { look() }
   }
 }
 
 /// Asks again and again until there is an answer: no test sleeps for a time that it hopes to be enough.
 /// - Returns: the answer; `nil` where none came in time.
-func eventually<Answer>(seconds: Double = 10, _ ask: () throws -> Answer?) rethrows -> Answer? {
+public func eventually<Answer>(seconds: Double = 10, _ ask: () throws -> Answer?) rethrows -> Answer? {
   let end = ContinuousClock.now + .seconds(seconds)
   while true {
     if let answer = try ask() { return answer }
@@ -89,7 +95,7 @@ func eventually<Answer>(seconds: Double = 10, _ ask: () throws -> Answer?) rethr
 
 /// Waits until something holds.
 /// - Returns: whether it came to hold in time.
-func becomesTrue(seconds: Double = 10, _ holds: () throws -> Bool) rethrows -> Bool {
+public func becomesTrue(seconds: Double = 10, _ holds: () throws -> Bool) rethrows -> Bool {
   try eventually(seconds: seconds) { try holds() ? true : nil } ?? false
 }
 
