@@ -1,6 +1,7 @@
 // What a daemon that the command starts gets of the caller, and when none is started.
 
 import Foundation
+import Spawning
 import TestSupport
 import Testing
 
@@ -48,7 +49,7 @@ import Testing
     let open = try FileHandle(forReadingFrom: URL(filePath: program))
     defer { try? open.close() }
     #expect(Autostart.launch(program, environment: ["PATH=/usr/bin:/bin", "VAULTD_X=1"]) == 0)
-    while !FileManager.default.fileExists(atPath: report) { usleep(500) }
+    try #require(becomesTrue { FileManager.default.fileExists(atPath: report) })
     let lines = String(decoding: FileManager.default.contents(atPath: report) ?? Data(), as: UTF8.self)
       .split(separator: "\n").map(String.init)
     #expect(lines.contains("VAULTD_X=1"))

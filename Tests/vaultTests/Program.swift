@@ -1,10 +1,13 @@
-// Runs the built command as its users do: a process with its own streams and environment, or one at a terminal.
+// Runs the built command as its users do: a process with its own streams and environment, or one at a terminal. What
+// does not come or end in time fails the test that waits for it, and is killed.
 
 import Foundation
 import Glibc
+import Spawning
 
 /// What a run of the command left.
 struct Run {
+  /// Exit status, or the signal's number, negative.
   var status: Int32
   var output: [UInt8]
   var error: String
@@ -25,48 +28,18 @@ struct Program {
 
   /// Runs it to its end.
   func run(_ words: String..., input: [UInt8] = []) throws -> Run {
-    try run("/proc/self/exe", words, input: input)
-  }
-
-  /// The same, as a shell would start it: threads of a test process block signals, and its descriptors leak.
-  func runFromShell(_ words: String...) throws -> Run {
-    let script = """
-      import os, signal, sys
-      signal.pthread_sigmask(signal.SIG_SETMASK, [])
-      os.closerange(3, 1024)
-      os.execv(sys.argv[1], sys.argv[1:])
-      """
-    return try run("/usr/bin/python3", ["-c", script, Self.path] + words, input: [])
+    try run([Self.path] + words, input)
   }
 
   /// Runs a line of the shell, in which `$vault` is the program.
   func shell(_ line: String, input: [UInt8] = []) throws -> Run {
-    try run("/bin/sh", ["-c", line], input: input)
+    try run(["/bin/sh", "-c", line], input)
   }
 
-  private func run(_ program: String, _ words: [String], input: [UInt8]) throws -> Run {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: program == "/proc/self/exe" ? Self.path : program)
-    process.arguments = words
-    process.environment = fullEnvironment
-    let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
-    process.standardInput = stdin
-    process.standardOutput = stdout
-    process.standardError = stderr
-    try process.run()
-    let feeder = Thread {
-      // A program that doesn't read its input closes the pipe.
-      signal(SIGPIPE, SIG_IGN)
-      try? stdin.fileHandleForWriting.write(contentsOf: Data(input))
-      try? stdin.fileHandleForWriting.close()
-    }
-    feeder.start()
-    let output = try stdout.fileHandleForReading.readToEnd() ?? Data()
-    let error = try stderr.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
+  private func run(_ arguments: [String], _ input: [UInt8]) throws -> Run {
+    let ended = try Spawning.run(arguments, environment: fullEnvironment, input: Data(input))
     return Run(
-      status: process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus,
-      output: Array(output), error: String(decoding: error, as: UTF8.self))
+      status: ended.signal.map { -$0 } ?? ended.status, output: Array(ended.output), error: ended.errors)
   }
 
   var fullEnvironment: [String: String] {
@@ -82,25 +55,28 @@ struct Program {
 
 /// The command at a terminal of its own: all three streams are the terminal.
 final class TerminalSession {
-  private let process = Process()
+  private let child: Child
   private let terminal: Int32
   private(set) var screen = ""
 
   init(_ program: Program, _ words: [String]) throws {
-    var (master, descriptor): (Int32, Int32) = (-1, -1)
-    guard unsafe openpty(&master, &descriptor, nil, nil, nil) == 0 else { throw CocoaError(.fileNoSuchFile) }
+    var (master, slave): (Int32, Int32) = (-1, -1)
+    guard unsafe openpty(&master, &slave, nil, nil, nil) == 0 else {
+      throw HarnessFailure("no terminal: errno \(errno)")
+    }
     terminal = master
-    let slave = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    process.executableURL = URL(fileURLWithPath: Program.path)
-    process.arguments = words
-    process.environment = program.fullEnvironment
-    process.standardInput = slave
-    process.standardOutput = slave
-    process.standardError = slave
-    try process.run()
+    defer { close(slave) }
+    // What another thread starts at this moment does not hold the terminal open.
+    for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = fcntl(master, F_SETFL, O_NONBLOCK)
+    child = try Child(
+      [Program.path] + words, environment: program.fullEnvironment, descriptors: (slave, slave, slave))
   }
 
-  deinit { close(terminal) }
+  deinit {
+    child.end()
+    close(terminal)
+  }
 
   /// Whether the terminal shows what is typed.
   var echoes: Bool {
@@ -109,35 +85,49 @@ final class TerminalSession {
     return state.c_lflag & UInt32(ECHO) != 0
   }
 
-  /// Reads until the screen shows `text`, or the session ends.
-  @discardableResult
-  func wait(for text: String) -> Bool {
+  /// Reads until the screen shows `text`.
+  /// - Throws: where the session ends before that, or it takes longer than 20 s.
+  func wait(for text: String) throws {
+    let end = ContinuousClock.now + .seconds(20)
     while !screen.contains(text) {
-      var bytes = [UInt8](repeating: 0, count: 4_096)
-      let count = unsafe read(terminal, &bytes, bytes.count)
-      guard count > 0 else { return false }
-      screen += String(decoding: bytes[..<count], as: UTF8.self)
+      guard becomesReady(terminal, for: POLLIN, seconds: (end - ContinuousClock.now) / .seconds(1)) else {
+        throw HarnessFailure("the terminal did not show \(text) within 20 s, but \(screen)")
+      }
+      guard look() else {
+        throw HarnessFailure("the session ended; the terminal did not show \(text), but \(screen)")
+      }
     }
-    return true
   }
 
-  func type(_ text: String) {
-    var text = text
-    text.withUTF8 { bytes in _ = unsafe write(terminal, bytes.baseAddress, bytes.count) }
+  /// Reads what there is.
+  /// - Returns: whether there may be more, now or later.
+  private func look() -> Bool {
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let count = unsafe read(terminal, &bytes, bytes.count)
+    if count > 0 { screen += String(decoding: bytes[..<count], as: UTF8.self) }
+    return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
   }
 
-  func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+  /// Types `text`.
+  /// - Throws: where the session does not take it within 20 s.
+  func type(_ text: String) throws {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe write(terminal, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EAGAIN && errno != EINTR || !becomesReady(terminal, for: POLLOUT) {
+        throw HarnessFailure("the session does not take the last \(rest.count) bytes of what is typed")
+      }
+    }
+  }
+
+  func signal(_ number: Int32) { child.kill(number) }
 
   /// Waits for the end: the exit status, or a signal as a negative number.
-  func end() -> Int32 {
-    process.waitUntilExit()
-    var request = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
-    while unsafe poll(&request, 1, 0) > 0, request.revents & Int16(POLLIN) != 0 {
-      var bytes = [UInt8](repeating: 0, count: 4_096)
-      let count = unsafe read(terminal, &bytes, bytes.count)
-      guard count > 0 else { break }
-      screen += String(decoding: bytes[..<count], as: UTF8.self)
-    }
-    return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+  func end() throws -> Int32 {
+    let status = try child.wait()
+    while becomesReady(terminal, for: POLLIN, seconds: 0), look() {}
+    return child.signal.map { -$0 } ?? status
   }
 }

@@ -214,7 +214,7 @@ import VaultWire
     let daemon = try lessor()
     defer { daemon.stop() }
     let start = ContinuousClock.now
-    let run = try program.runFromShell(
+    let run = try program.run(
       "renew", "Chat.token", "--", "sh", "-c", "sleep 60 2>/dev/null & echo new; echo $! >\(folder.path)/pid")
     #expect(run.status == 0 && run.text == "new")
     #expect(ContinuousClock.now - start < .seconds(20))
@@ -228,11 +228,11 @@ import VaultWire
   func signals(number: Int32) throws {
     let daemon = try lessor()
     defer { daemon.stop() }
-    let killed = try program.runFromShell(
+    let killed = try program.run(
       "renew", "Chat.token", "--", "sh", "-c", "kill -\(number) $PPID; exec sleep 60")
     #expect(killed.status == -number && killed.output.isEmpty)
     #expect(sets(daemon).isEmpty && gaveUp(daemon))
-    let handled = try program.runFromShell(
+    let handled = try program.run(
       "renew", "Chat.token", "--", "sh", "-c",
       "trap 'echo new; exit' \(number); kill -\(number) $PPID; while :; do sleep 0.01; done")
     #expect(handled.status == 0 && handled.text == "new")

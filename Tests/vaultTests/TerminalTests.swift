@@ -48,10 +48,10 @@ import VaultWire
     let daemon = try ScriptedDaemon(socket) { _ in .reply(.entry(self.entry())) }
     defer { daemon.stop() }
     let session = try TerminalSession(program, ["set", "Back4Gram.sessionToken"])
-    #expect(session.wait(for: "Secret for Back4Gram.sessionToken: "))
+    try session.wait(for: "Secret for Back4Gram.sessionToken: ")
     #expect(!session.echoes)
-    session.type(typed)
-    #expect(session.end() == 0)
+    try session.type(typed)
+    #expect(try session.end() == 0)
     #expect(session.echoes)
     #expect(!session.screen.contains("s3"))
     #expect(stored(daemon) == [kept])
@@ -63,9 +63,9 @@ import VaultWire
     defer { daemon.stop() }
     let secret = String(repeating: "s3cret", count: 2_000)
     let session = try TerminalSession(program, ["set", "Back4Gram.sessionToken"])
-    session.wait(for: ": ")
-    session.type(secret + "\n")
-    #expect(session.end() == 0)
+    try session.wait(for: ": ")
+    try session.type(secret + "\n")
+    #expect(try session.end() == 0)
     #expect(stored(daemon) == [secret])
   }
 
@@ -76,9 +76,9 @@ import VaultWire
     let daemon = try ScriptedDaemon(socket) { _ in .reply(.entry(self.entry())) }
     defer { daemon.stop() }
     let session = try TerminalSession(program, ["set", "Back4Gram.sessionToken"])
-    session.wait(for: ": ")
-    session.type(typed)
-    #expect(session.end() == 2)
+    try session.wait(for: ": ")
+    try session.type(typed)
+    #expect(try session.end() == 2)
     #expect(session.echoes)
     #expect(stored(daemon) == [])
   }
@@ -88,11 +88,11 @@ import VaultWire
     arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
   func signals(number: Int32) throws {
     let session = try TerminalSession(program, ["set", "Back4Gram.sessionToken"])
-    session.wait(for: ": ")
+    try session.wait(for: ": ")
     #expect(!session.echoes)
-    session.type("s3cr")
+    try session.type("s3cr")
     session.signal(number)
-    #expect(session.end() == -number)
+    #expect(try session.end() == -number)
     #expect(session.echoes)
     #expect(!session.screen.contains("s3"))
   }
@@ -117,18 +117,18 @@ import VaultWire
     defer { daemon.stop() }
 
     let silent = try TerminalSession(program, ["get", "Back4Gram.sessionToken", "--no-prompt"])
-    #expect(silent.end() == 4)
+    #expect(try silent.end() == 4)
 
     let wrong = try TerminalSession(program, ["get", "Back4Gram.sessionToken"])
-    wrong.wait(for: "Passphrase of the vault file: ")
-    wrong.type("wrong\n")
-    #expect(wrong.end() == 10)
+    try wrong.wait(for: "Passphrase of the vault file: ")
+    try wrong.type("wrong\n")
+    #expect(try wrong.end() == 10)
 
     let right = try TerminalSession(program, ["get", "Back4Gram.sessionToken"])
-    right.wait(for: "Passphrase of the vault file: ")
+    try right.wait(for: "Passphrase of the vault file: ")
     #expect(!right.echoes)
-    right.type("correct horse\n")
-    #expect(right.end() == 0)
+    try right.type("correct horse\n")
+    #expect(try right.end() == 0)
     #expect(right.screen.hasSuffix("\r\ntok\r\n"))
     #expect(!right.screen.contains("horse"))
   }
@@ -139,9 +139,9 @@ import VaultWire
     defer { daemon.stop() }
     for (typed, status) in [("one\ntwo\n", 2), ("one\none\n", 0), ("\n", 2)] as [(String, Int32)] {
       let session = try TerminalSession(program, ["init"])
-      session.wait(for: "New passphrase for the vault file: ")
-      session.type(typed)
-      #expect(session.end() == status)
+      try session.wait(for: "New passphrase for the vault file: ")
+      try session.type(typed)
+      #expect(try session.end() == status)
     }
     #expect(daemon.calls.count == 1)
   }
@@ -153,11 +153,11 @@ import VaultWire
     var program = program
     program.environment["TERM"] = "xterm"
     let coloured = try TerminalSession(program, ["list"])
-    #expect(coloured.end() == 0)
+    #expect(try coloured.end() == 0)
     #expect(coloured.screen.contains("\u{1B}[1mKEY"))
     program.environment["NO_COLOR"] = "1"
     let plain = try TerminalSession(program, ["list"])
-    #expect(plain.end() == 0)
+    #expect(try plain.end() == 0)
     #expect(plain.screen.hasPrefix("KEY"))
     #expect(!(try program.run("list").text.contains("\u{1B}")))
   }
