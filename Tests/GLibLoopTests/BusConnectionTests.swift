@@ -130,7 +130,7 @@ import Testing
           "org.freedesktop.secrets", "/org/freedesktop/secrets", "org.freedesktop.Secret.Service",
           "ReadAlias",
           .tuple([.string("default")]), reply: "(o)")
-        test.stopBus()
+        try test.stopBus()
         if closed == 0 { #expect(await waiters.wait(by: .after(milliseconds: 5_000))) }
         #expect(closed == 1)
         #expect(!bus.isOpen)

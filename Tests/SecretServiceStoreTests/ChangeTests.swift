@@ -242,7 +242,7 @@ import VaultModel
       #expect(test.store.status.detail.contains("gnome-keyring"))
       bus.fake.tell("acquire")
       try await changes.wait(for: .available)
-      bus.stopBus()
+      try bus.stopBus()
       try await changes.wait(for: .unavailable)
       try bus.startBus()
       try await changes.wait(for: .available)

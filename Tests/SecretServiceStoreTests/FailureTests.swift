@@ -30,7 +30,7 @@ import VaultModel
     try await withStore { test, bus in
       let key = try id("Failures.bus")
       try await test.set(key, "value")
-      bus.stopBus()
+      try bus.stopBus()
       for _ in 0..<3 {
         let time = await elapsed {
           #expect(await test.failure { try await test.get(key) }?.outcome == .unavailable)
@@ -256,7 +256,7 @@ import VaultModel
       #expect(try await test.get(key) == nil)
       try await test.set(key, "in the keyring")
       #expect(test.store.provider == "gnome-keyring-daemon")
-      bus.stopKeyring()
+      try bus.stopKeyring()
       bus.fake.tell("acquire")
       #expect(try await test.get(key) == "value")
     }

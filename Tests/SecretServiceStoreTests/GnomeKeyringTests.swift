@@ -110,7 +110,7 @@ import VaultModel
         return last
       }
       for _ in 0..<(1 + 3 * round) { _ = try await test.get(key) }
-      bus.killKeyring()
+      try bus.killKeyring()
       let acknowledged = await writing.value
       try bus.startKeyring(fresh: false)
       let value = try await test.get(key)

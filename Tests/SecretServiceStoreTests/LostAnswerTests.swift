@@ -32,7 +32,7 @@ import VaultModel
         // As long as it may take effect, nothing comes beside it; a provider that returns has lost it or done it.
         #expect(await test.writeFailure { try await test.set(key, "next", test.patience(0.2)) } != nil)
         #expect(await test.word(key) != "next")
-        bus.killFake()
+        try bus.killFake()
         try bus.restartFake()
       }
       try await test.set(key, "last")
@@ -107,7 +107,7 @@ import VaultModel
           }
         }
         while bus.fake.count("faults") == faults { await Task.yield() }
-        bus.killFake()
+        try bus.killFake()
         #expect(await request.value?.outcome == .unavailable)
       }
       #expect(time < .seconds(3))
@@ -122,7 +122,7 @@ import VaultModel
       for _ in 0..<5 {
         switch how {
         case 0:
-          bus.killFake()
+          try bus.killFake()
           try bus.restartFake()
         case 1:
           // Killed while it is stopped and others wait.
@@ -130,7 +130,7 @@ import VaultModel
           async let waiting = tally(20) { _ in await test.word(key, test.patience(8)) }
           let short = await test.word(key, test.patience(0.05))
           #expect(short == "Unavailable")
-          bus.killFake()
+          try bus.killFake()
           let outcomes = await waiting
           #expect(outcomes == ["Unavailable": 20])
           try bus.restartFake()

@@ -1,9 +1,13 @@
 // A session bus of the tests' own, and what provides the Secret Service on it: the fake one that does what it
 // is told to, or a real gnome-keyring. GLib keeps one session bus a process, so there is one here too, and
-// one test at a time has it. Everything that is started ends with the test process.
+// one test at a time has it. Everything that is started ends with the test process; what does not start, answer or end
+// in time fails the test that has the bus.
 
 import Foundation
+import Glibc
+import Spawning
 import Synchronization
+import Testing
 
 /// The bus, as one test has it.
 public final class TestBus: @unchecked Sendable {
@@ -13,8 +17,8 @@ public final class TestBus: @unchecked Sendable {
   public let folder: String
   /// The fake provider; it has the name when a test begins.
   public private(set) var fake: FakeProviderProcess
-  private var daemon: Child
-  private var keyring: Child?
+  private var daemon: BusProgram
+  private var keyring: BusProgram?
 
   private static let turn = AsyncTurn()
   private static let shared = Mutex<TestBus?>(nil)
@@ -37,7 +41,6 @@ public final class TestBus: @unchecked Sendable {
   /// Makes the bus that later tests use already now, so that the process knows its address before it has
   /// asked GLib for any bus.
   private init() throws {
-    signal(SIGPIPE, SIG_IGN)
     folder = NSTemporaryDirectory() + "/vault-bus-" + UUID().uuidString.prefix(8)
     for name in ["", "/home", "/run"] {
       try FileManager.default.createDirectory(
@@ -57,41 +60,39 @@ public final class TestBus: @unchecked Sendable {
 
   private func putInOrder() throws {
     if !daemon.isRunning { daemon = try Self.startDaemon(folder) }
-    stopKeyring()
+    try stopKeyring()
     if isFakeReady() { return }
     // It is gone, or a fault that the test before has ordered ends it just now.
-    fake.child.stop()
+    try fake.child.stop()
     try? FileManager.default.removeItem(atPath: folder + "/state")
     fake = try FakeProviderProcess(folder)
-    guard isFakeReady() else { throw NotReady() }
+    guard isFakeReady() else { throw TestBusError(text: "the fake provider does not answer") }
   }
-
-  private struct NotReady: Error {}
 
   /// Makes the fake provider as it was made, and sees that it answers after that.
   private func isFakeReady() -> Bool {
     fake.isRunning && fake.tell("reset") != nil && fake.tell("acquire") != nil
   }
 
-  private static func startDaemon(_ folder: String) throws -> Child {
+  private static func startDaemon(_ folder: String) throws -> BusProgram {
     try? FileManager.default.removeItem(atPath: folder + "/bus")
-    let daemon = try Child(
+    let daemon = try BusProgram(
       "dbus-daemon",
       [
         "--config-file=\(supportFolder)/private-bus.conf", "--address=unix:path=\(folder)/bus", "--nofork",
         "--print-address",
       ], folder)
-    _ = daemon.readLine()
+    guard try daemon.readLine() != nil else { throw TestBusError(text: "no bus: dbus-daemon ended") }
     return daemon
   }
 
   // MARK: What tests do to it
 
   /// Ends the bus, and everything on it.
-  public func stopBus() {
-    daemon.stop()
-    fake.child.stop()
-    keyring?.stop()
+  public func stopBus() throws {
+    try daemon.stop()
+    try fake.child.stop()
+    try stopKeyring()
   }
 
   /// Starts the bus again, at the same address, with the fake provider.
@@ -101,44 +102,48 @@ public final class TestBus: @unchecked Sendable {
   }
 
   /// Kills the fake provider, as it is.
-  public func killFake() {
-    kill(fake.pid, SIGKILL)
-    fake.child.stop()
+  public func killFake() throws {
+    try fake.child.stop()
   }
 
   /// Starts the fake provider anew, with the items that it had.
   public func restartFake() throws {
-    fake.child.stop()
+    try fake.child.stop()
     fake = try FakeProviderProcess(folder)
   }
 
   /// Puts a real provider in the place of the fake one, unlocked and empty.
   public func startKeyring(_ provider: RealProvider = .gnomeKeyring, fresh: Bool = true) throws {
-    stopKeyring()
+    try stopKeyring()
     if fresh {
       try? FileManager.default.removeItem(atPath: folder + "/home")
       try FileManager.default.createDirectory(
         atPath: folder + "/home", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
     fake.tell("release")
-    let keyring = try Child("\(supportFolder)/secret-service-provider", [provider.rawValue], folder)
-    let said = keyring.readLine()
+    let keyring = try BusProgram("\(supportFolder)/secret-service-provider", [provider.rawValue], folder)
+    // The program itself gives up after a minute at each of its steps, and says at which.
+    let said = try keyring.readLine(seconds: 120)
     guard said == "READY" else { throw TestBusError(text: "no \(provider.rawValue): \(said ?? "it ended")") }
     self.keyring = keyring
   }
 
   /// Ends the real gnome-keyring.
-  public func stopKeyring() {
-    keyring?.stop()
+  public func stopKeyring() throws {
+    let ended = keyring
     keyring = nil
+    try ended?.stop()
   }
 
   /// Kills the real gnome-keyring, as it is.
-  public func killKeyring() {
-    let owner = call(
+  public func killKeyring() throws {
+    let owner = try call(
       "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.GetConnectionUnixProcessID")
-    if let pid = Int32(owner.filter(\.isNumber).dropFirst(2)), pid > 1 { kill(pid, SIGKILL) }
-    stopKeyring()
+    guard let pid = Int32(owner.filter(\.isNumber).dropFirst(2)), pid > 1 else {
+      throw TestBusError(text: "no keyring to kill: \(owner)")
+    }
+    kill(pid, SIGKILL)
+    try stopKeyring()
   }
 
   /// Locks the collection that the real gnome-keyring has.
@@ -153,40 +158,30 @@ public final class TestBus: @unchecked Sendable {
 
   /// Starts gnome-keyring with the collection that it had, and without a password to open it.
   public func startLockedKeyring() throws {
-    stopKeyring()
-    keyring = try Child(
+    try stopKeyring()
+    keyring = try BusProgram(
       "gnome-keyring-daemon",
       ["--foreground", "--components=secrets", "--control-directory=\(folder)/run/keyring"], folder)
-    while !call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.NameHasOwner")
-      .contains("true")
-    {}
+    let isThere = try becomesTrue(seconds: 20) {
+      try call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.NameHasOwner")
+        .contains("true")
+    }
+    guard isThere else { throw TestBusError(text: "no locked gnome-keyring within 20 s") }
   }
 
-  private func call(_ name: String, _ path: String, _ method: String) -> String {
+  private func call(_ name: String, _ path: String, _ method: String) throws -> String {
     let arguments = [
       "call", "--session", "--dest", name, "--object-path", path, "--method", method,
       "org.freedesktop.secrets",
     ]
-    return (try? run("gdbus", arguments).0) ?? ""
+    return try run("gdbus", arguments).0
   }
 
   /// Runs a command on the bus and returns what it prints, and its status.
   public func run(_ program: String, _ arguments: [String], input: String = "") throws -> (String, Int32) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [program] + arguments
-    process.environment = Child.environment(folder)
-    let output = Pipe()
-    let stdin = Pipe()
-    process.standardOutput = output
-    process.standardInput = stdin
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    stdin.fileHandleForWriting.write(Data(input.utf8))
-    try stdin.fileHandleForWriting.close()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (String(decoding: text, as: UTF8.self), process.terminationStatus)
+    let ended = try Spawning.run(
+      [program] + arguments, environment: BusProgram.environment(folder), input: Data(input.utf8))
+    return (ended.text, ended.status)
   }
 }
 
@@ -211,26 +206,33 @@ public struct TestBusError: Error {
 
 /// The fake provider of `Tests/Support/fake-provider`.
 public final class FakeProviderProcess: @unchecked Sendable {
-  let child: Child
+  let child: BusProgram
 
   init(_ folder: String) throws {
-    child = try Child("\(supportFolder)/fake-provider", ["--state", folder + "/state"], folder)
-    guard child.readLine() == "READY" else { throw TestBusError(text: "no fake provider") }
+    child = try BusProgram("\(supportFolder)/fake-provider", ["--state", folder + "/state"], folder)
+    guard try child.readLine() == "READY" else { throw TestBusError(text: "no fake provider") }
   }
 
   public var isRunning: Bool { child.isRunning }
 
   public var pid: Int32 { child.pid }
 
-  /// Gives it a command and returns its answer.
+  /// Gives it a command and returns its answer; `nil` where it has ended. One that takes too long fails the test.
   @discardableResult
   public func tell(_ command: String, _ arguments: [String: Any] = [:]) -> Any? {
     guard let data = try? JSONSerialization.data(withJSONObject: arguments.merging(["do": command]) { $1 })
     else {
       return nil
     }
-    child.write(data + Data("\n".utf8))
-    guard let line = child.readLine() else { return nil }
+    var answer: String?
+    do {
+      // It may have ended; then nothing is to be read either.
+      try? child.write(data + Data("\n".utf8))
+      answer = try child.readLine()
+    } catch {
+      Issue.record(error, "the fake provider does not answer to \(command)")
+    }
+    guard let line = answer else { return nil }
     return try? JSONSerialization.jsonObject(with: Data(line.utf8), options: .fragmentsAllowed)
   }
 
