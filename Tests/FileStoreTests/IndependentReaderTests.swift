@@ -3,6 +3,7 @@
 
 import Foundation
 import SecretMemory
+import Spawning
 import TestSupport
 import Testing
 import VaultCore
@@ -40,28 +41,16 @@ import VaultModel
 
   /// Runs the reader; `nil` where it refuses the file.
   private static func read(_ file: String, _ way: String, _ key: String) throws -> Report? {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-    process.arguments = [tests.appendingPathComponent("Readers/read_vault.py").path, file, way, key]
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return process.terminationStatus == 0 ? try JSONDecoder().decode(Report.self, from: text) : nil
+    let reader = tests.appendingPathComponent("Readers/read_vault.py").path
+    let ended = try run(
+      ["/usr/bin/python3", reader, file, way, key], environment: ["PATH": "/usr/bin:/bin"])
+    return ended.status == 0 ? try JSONDecoder().decode(Report.self, from: ended.output) : nil
   }
 
   /// Debian's python3-cryptography.
-  static let hasReader: Bool = {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-    process.arguments = ["-c", "import cryptography"]
-    process.standardError = FileHandle.nullDevice
-    guard (try? process.run()) != nil else { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
-  }()
+  static let hasReader =
+    (try? run(["/usr/bin/python3", "-c", "import cryptography"], environment: ["PATH": "/usr/bin:/bin"]))?
+    .status == 0
 
   /// Entries of every kind.
   @VaultActor private static func fill(_ store: FileStore, _ clock: SettableClock) async throws -> [Token] {

@@ -2,6 +2,7 @@
 
 import CLinux
 import Foundation
+import Spawning
 import TestSupport
 import Testing
 import VaultCore
@@ -208,12 +209,8 @@ private func moveClock() -> Bool {
     struct.pack_into("ll", change, 72, 0, 1)
     sys.exit(ctypes.CDLL(None).adjtimex(change) < 0)
     """
-  let python = Process()
-  python.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-  python.arguments = ["-c", program]
-  guard (try? python.run()) != nil else { return false }
-  python.waitUntilExit()
-  return python.terminationStatus == 0
+  let ended = try? run(["/usr/bin/python3", "-c", program], environment: ["PATH": "/usr/bin:/bin"])
+  return ended?.status == 0
 }
 
 @VaultActor private final class Tally {
