@@ -63,11 +63,11 @@ import VaultModel
         await goOn.value()
         semaphore.signal()
       }
-      semaphore.wait()
+      #expect(semaphore.wait(timeout: .now() + 60) == .success)
     }
     await begun.value()
     let outcomes = (1...count).map { number in Task { await writer.commit(number) } }
-    while writer.waitingCount < count { await Task.yield() }
+    try await until("all changes wait") { writer.waitingCount >= count }
     goOn.resume()
     try await held
     for outcome in outcomes { #expect(await outcome.value == nil) }

@@ -38,8 +38,8 @@ final class FileBench {
   func restart(unlocking: Bool = true, _ meanwhile: () throws -> Void = {}) async throws {
     await close()
     // The file thread of a file that was refused ends when it comes to it.
-    while let fault = DataFolder(data, layer: layer).fault, fault.reason.contains("another vaultd") {
-      await Task.yield()
+    try await until("the file's thread has ended") {
+      DataFolder(data, layer: layer).fault?.reason.contains("another vaultd") != true
     }
     try meanwhile()
     store = FileStore(folder: DataFolder(data, layer: layer), clock: clock, credentials: nil)

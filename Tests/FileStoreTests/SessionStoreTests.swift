@@ -37,7 +37,7 @@ import VaultModel
     func restart(_ meanwhile: () throws -> Void = {}) async throws {
       await store.close()
       store = SessionStore(runtimeFolder: nil, clock: clock, startedByManager: managed)
-      while DataFolder(folder).fault != nil { await Task.yield() }
+      try await until("the file's thread has ended") { DataFolder(folder).fault == nil }
       try meanwhile()
       store = SessionStore(runtimeFolder: runtime.path, clock: clock, startedByManager: managed)
       try await store.unlock()
@@ -105,7 +105,7 @@ import VaultModel
       #expect(try session.get("App.token") == "value")
       await session.store.close()
       // By hand after the manager's, and the other way round.
-      while DataFolder(session.folder).fault != nil { await Task.yield() }
+      try await until("the file's thread has ended") { DataFolder(session.folder).fault == nil }
       let other = SessionStore(
         runtimeFolder: session.runtime.path, clock: session.clock, startedByManager: !managed)
       try await other.unlock()
@@ -233,7 +233,7 @@ import VaultModel
     // The sealed state is the longest run of bytes that are not zero: any of its first page will do.
     for place in stride(from: 4_096, to: changed.count, by: 97) { changed[place] ^= 0x40 }
     try overwrite(path, with: changed)
-    while DataFolder(session.folder).fault != nil { await Task.yield() }
+    try await until("the file's thread has ended") { DataFolder(session.folder).fault == nil }
     let store = SessionStore(
       runtimeFolder: session.runtime.path, clock: session.clock, startedByManager: false)
     #expect(try await vaultError { try await store.unlock() }?.outcome == .damaged)
@@ -267,7 +267,7 @@ import VaultModel
     await session.store.close()
     try await session.restart()
     await session.store.close()
-    while try await vaultError({ try await second.unlock() }) != nil { await Task.yield() }
+    try await until("the second store opens") { try await vaultError({ try await second.unlock() }) == nil }
     #expect(try await second.read(id, FileBench.patience) != nil)
     await second.close()
   }

@@ -294,7 +294,7 @@ import VaultModel
     }
     let tasks = ["wrong", "right", "wrong", "right"].map(attempt)
     // The first has begun; the others wait behind it.
-    while bench.store.slowTurn.waitingCount < 3 { await Task.yield() }
+    try await until("three wait") { bench.store.slowTurn.waitingCount >= 3 }
     bench.clock.pass(milliseconds: 10_000)
     var outcomes: [Outcome?] = []
     for task in tasks { outcomes.append(try await task.value) }

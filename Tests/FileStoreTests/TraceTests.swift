@@ -102,7 +102,7 @@ import VaultModel
     let store = bench.store
     let version = store.highestVersion + 1
     let removal = Task { @VaultActor in try await store.remove(id, version: version, FileBench.patience) }
-    while try bench.get("App.token") != nil { await Task.yield() }
+    try await until("the token is cleared") { try bench.get("App.token") == nil }
     #expect(cleared.found(in: try bench.everything()) > 0)
     let copy = bench.temporary.path + "/copy"
     try FileManager.default.copyItem(atPath: bench.data, toPath: copy)

@@ -195,15 +195,16 @@ import VaultModel
     #expect(try outcome() == .unavailable)
     await bench.close()
     // The file thread of the first may take a moment.
-    while DataFolder(bench.data).fault != nil { await Task.yield() }
+    try await until("the file's thread has ended") { DataFolder(bench.data).fault == nil }
     // Tried a moment ago: not again yet.
     #expect(try outcome() == .unavailable)
     bench.clock.pass(milliseconds: Limits.folderMilliseconds - 1)
     #expect(try outcome() == .unavailable)
     bench.clock.pass(milliseconds: 1)
-    while try outcome() != nil {
-      #expect(try outcome() != .unavailable)
-      await Task.yield()
+    try await until("the file is read") {
+      let outcome = try outcome()
+      #expect(outcome != .unavailable)
+      return outcome == nil
     }
     #expect(second.status.state == .available)
     await second.close()

@@ -2,6 +2,7 @@
 
 import SecretServiceStore
 import TestBus
+import TestSupport
 import Testing
 import VaultCore
 import VaultModel
@@ -104,7 +105,7 @@ import VaultModel
       let path = try #require(bus.fake.items.first).path
       bus.fake.fault("GetSecrets", "late:100", times: 1)
       async let writing = test.set(key, "new")
-      while bus.fake.count("set_secrets") < 1 { await Task.yield() }
+      try await until("the secret's change") { bus.fake.count("set_secrets") >= 1 }
       bus.fake.change(path, "theirs")
       _ = try await writing
       #expect(bus.fake.items.map(\.secret) == [Array("new".utf8)])

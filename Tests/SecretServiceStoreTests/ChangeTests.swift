@@ -2,6 +2,7 @@
 
 import SecretServiceStore
 import TestBus
+import TestSupport
 import Testing
 import VaultCore
 import VaultModel
@@ -25,7 +26,7 @@ import VaultModel
       let path = bus.fake.add(["namespace": "Told", "name": "before", "account": "a"], "theirs")
       let changes = Changes(of: test)
       await test.store.start()
-      while bus.fake.count("searches") == 0 { await Task.yield() }
+      try await until("a search") { bus.fake.count("searches") > 0 }
       _ = try await test.store.list(nil, test.patience())
       bus.fake.tell("delete", ["path": path])
       try await changes.wait(for: .itemDeleted(id("Told.before", "a")))
@@ -98,12 +99,12 @@ import VaultModel
       for round in 0..<5 {
         try await test.set(key, "\(round)")
         // One of the earlier signals comes while the next set is under way, others between two.
-        while round == 2, bus.fake.tell("pending") as? Int != 0 { await Task.yield() }
+        if round == 2 { try await until("the late signals") { bus.fake.tell("pending") as? Int == 0 } }
       }
-      while bus.fake.tell("pending") as? Int != 0 { await Task.yield() }
+      try await until("the late signals") { bus.fake.tell("pending") as? Int == 0 }
       #expect(try await test.get(key) == "4")
       _ = try await test.clear(key)
-      while bus.fake.tell("pending") as? Int != 0 { await Task.yield() }
+      try await until("the late signals") { bus.fake.tell("pending") as? Int == 0 }
       bus.fake.tell("lock")
       try await changes.wait(for: .locked)
       #expect(!changes.seen.contains(.itemChanged(key)))
@@ -139,7 +140,7 @@ import VaultModel
       try await test.set(key, "old")
       bus.fake.fault("GetSecrets", "late:100", times: 1)
       async let writing = test.set(key, "new")
-      while bus.fake.count("set_secrets") < 1 { await Task.yield() }
+      try await until("the secret's change") { bus.fake.count("set_secrets") >= 1 }
       bus.fake.add(["namespace": "Told", "name": "meanwhile"], "beside ours")
       _ = try await writing
       try await changes.wait(for: .itemChanged(key))

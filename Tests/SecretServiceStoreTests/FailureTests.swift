@@ -4,6 +4,7 @@
 import Foundation
 import SecretServiceStore
 import TestBus
+import TestSupport
 import Testing
 import VaultCore
 import VaultModel
@@ -217,7 +218,7 @@ import VaultModel
       bus.fake.add(["namespace": "One", "name": "key", "account": ""], "value")
       bus.fake.fault("OpenSession", "late:200")
       async let read = test.failure { try await test.get(id("One.key")) }
-      while bus.fake.count("searches") == 0 { await Task.yield() }
+      try await until("a search") { bus.fake.count("searches") > 0 }
       await test.store.close()
       _ = await read
       #expect(bus.fake.count("sessions") == bus.fake.count("closes"))

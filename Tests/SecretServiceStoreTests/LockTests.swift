@@ -2,6 +2,7 @@
 
 import SecretServiceStore
 import TestBus
+import TestSupport
 import Testing
 import VaultCore
 import VaultModel
@@ -35,12 +36,12 @@ import VaultModel
       bus.fake.set("prompt", "never")
       bus.fake.tell("lock")
       let quiet = test.patience(interactive: false)
-      while test.store.status.state != .locked { await Task.yield() }
+      try await until("the store knows that it is locked") { test.store.status.state == .locked }
       for _ in 0..<3 { #expect(await test.failure { try await test.get(key, quiet) }?.outcome == .locked) }
       #expect(bus.fake.count("prompts") == 0)
       #expect(bus.fake.count("unlocks") == 1)
       async let asking = test.failure { try await test.get(key, test.patience(0.5, prompt: 1)) }
-      while bus.fake.tell("shown") as? Int != 1 { await Task.yield() }
+      try await until("the prompt") { bus.fake.tell("shown") as? Int == 1 }
       let time = await elapsed {
         #expect(await test.failure { try await test.get(key, quiet) }?.outcome == .locked)
       }
@@ -63,7 +64,7 @@ import VaultModel
       // Nobody waits for it any more; it is there all the same.
       #expect(test.store.isPrompting)
       bus.fake.tell("complete", ["dismissed": dismissed])
-      while test.store.isPrompting { await Task.yield() }
+      try await until("the prompt's end") { !test.store.isPrompting }
       #expect(await test.word(key, test.patience(interactive: false)) == (dismissed ? "Locked" : "value"))
       #expect(bus.fake.count("prompts") == 1)
     }
@@ -123,7 +124,7 @@ import VaultModel
       #expect(
         await test.failure { try await test.get(key, test.patience(interactive: false)) }?.outcome == .locked)
       async let waiting = test.get(key, test.patience(1, prompt: 20))
-      while bus.fake.tell("shown") as? Int != 1 { await Task.yield() }
+      try await until("the prompt") { bus.fake.tell("shown") as? Int == 1 }
       bus.fake.tell("unlock")
       #expect(try await waiting == "value")
       #expect(try await test.get(key) == "value")

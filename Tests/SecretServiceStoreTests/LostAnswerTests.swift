@@ -4,6 +4,7 @@
 import Foundation
 import SecretServiceStore
 import TestBus
+import TestSupport
 import Testing
 import VaultCore
 import VaultModel
@@ -52,7 +53,7 @@ import VaultModel
         // The search is answered, the change is not.
         bus.fake.fault("SearchItems", "late:20", times: 2)
         async let lost = test.writeFailure { try await test.set(key, "lost \(round)", test.patience(0.15)) }
-        while bus.fake.count("faults") < 1 { await Task.yield() }
+        try await until("the fault") { bus.fake.count("faults") >= 1 }
         kill(bus.fake.pid, SIGSTOP)
         _ = await lost
         async let last = test.set(key, "last \(round)")
@@ -106,7 +107,7 @@ import VaultModel
             if method == "ReadAlias" { try await test.set(new, "x") } else { _ = try await test.get(key) }
           }
         }
-        while bus.fake.count("faults") == faults { await Task.yield() }
+        try await until("the fault") { bus.fake.count("faults") > faults }
         try bus.killFake()
         #expect(await request.value?.outcome == .unavailable)
       }

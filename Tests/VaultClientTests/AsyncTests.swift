@@ -83,7 +83,7 @@ import VaultWire
     let client = try client()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<200 { group.addTask { _ = try await client.list() } }
-      while daemon.calls.count < 200 { await Task.yield() }
+      try await until("200 calls") { daemon.calls.count >= 200 }
       // The pool has as many threads as there are processors; all the same this one is answered.
       #expect(await outcome { _ = try await client.status() } == .denied(reason: "asked"))
       gate.withLock { $0.forEach { $0.signal() } }
@@ -101,7 +101,7 @@ import VaultWire
       let task = Task {
         await outcome { if change { try await client.clear(id) } else { _ = try await client.list() } }
       }
-      while daemon.calls.count <= index { await Task.yield() }
+      try await until("the call") { daemon.calls.count > index }
       task.cancel()
       #expect(await task.value == .noDaemon(.interrupted(socket: path, mayTakeEffect: change)))
     }
@@ -247,7 +247,7 @@ import VaultWire
       let task = Task {
         for try await _ in watch { seen.add(1, ordering: .sequentiallyConsistent) }
       }
-      while seen.load(ordering: .sequentiallyConsistent) == 0 { await Task.yield() }
+      try await until("an event") { seen.load(ordering: .sequentiallyConsistent) > 0 }
       if cancels { task.cancel() } else { watch.interrupt() }
       try await task.value
       #expect(seen.load(ordering: .sequentiallyConsistent) == 1)

@@ -151,7 +151,7 @@ import VaultWire
         return try NewToken("never")
       }
     }
-    while !renews.load(ordering: .sequentiallyConsistent) { await Task.yield() }
+    try await until("the renewal") { renews.load(ordering: .sequentiallyConsistent) }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     guard case .giveUp(lease: "l1") = daemon.calls[1] else { throw Refused() }

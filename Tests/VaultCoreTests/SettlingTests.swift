@@ -119,7 +119,7 @@ import VaultModel
     bench.provider.refused = [refused, removed]
     await bench.vault.start()
     bench.provider.onChange?([.available])
-    while bench.provider.items.count < 2 || bench.vault.isSettling { await Task.yield() }
+    try await until("what was kept is settled") { bench.provider.items.count >= 2 && !bench.vault.isSettling }
     #expect(try Set(bench.provider.items.keys) == [removed, bench.id("a.taken")])
 
     for seconds: Int64 in [2, 4] {
@@ -129,13 +129,13 @@ import VaultModel
       #expect(!bench.vault.isSettling)
       bench.clock.pass(milliseconds: 1)
       bench.clock.alarms.ring()
-      while bench.vault.isSettling { await Task.yield() }
+      try await until("what was kept is settled") { !bench.vault.isSettling }
       #expect(bench.provider.calls > calls)
     }
     bench.provider.refused = []
     bench.clock.pass(milliseconds: 8_000)
     bench.clock.alarms.ring()
-    while bench.vault.isSettling { await Task.yield() }
+    try await until("what was kept is settled") { !bench.vault.isSettling }
     #expect(try Set(bench.provider.items.keys) == [refused, bench.id("a.taken")])
     #expect(bench.file.items.isEmpty)
   }
@@ -164,7 +164,7 @@ import VaultModel
     let entry = try await bench.set("a.b", "v")
     bench.provider.items = [:]
     bench.provider.onChange?([.itemDeleted(entry.id)])
-    while bench.state.all[entry.id] != nil { await Task.yield() }
+    try await until("the clear is known") { bench.state.all[entry.id] == nil }
     #expect(try await bench.outcome("a.b") == .notFound)
     let again = try await bench.set("a.b", "w")
     #expect(again.version > entry.version)
