@@ -257,7 +257,6 @@ import VaultModel
 private final class Changes {
   private(set) var seen: [StoreChange] = []
   private(set) var deliveries = 0
-  private var waiting: (StoreChange, CheckedContinuation<Void, Never>)?
 
   init(of test: StoreUnderTest) {
     test.store.onChange = { [weak self] changes in self?.take(changes) }
@@ -265,20 +264,12 @@ private final class Changes {
 
   /// Waits until it is told, and forgets what was told up to it.
   func wait(for change: StoreChange) async throws {
-    if let index = seen.firstIndex(of: change) {
-      seen.removeSubrange(...index)
-      return
-    }
-    await withCheckedContinuation { waiting = (change, $0) }
+    try await until("\(change)") { seen.contains(change) }
     if let index = seen.firstIndex(of: change) { seen.removeSubrange(...index) }
   }
 
   private func take(_ changes: [StoreChange]) {
     deliveries += 1
     seen += changes
-    if let (change, continuation) = waiting, seen.contains(change) {
-      waiting = nil
-      continuation.resume()
-    }
   }
 }

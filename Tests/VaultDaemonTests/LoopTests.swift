@@ -3,6 +3,7 @@
 import CLinux
 import Foundation
 import Spawning
+import Synchronization
 import TestSupport
 import Testing
 import VaultCore
@@ -49,26 +50,27 @@ import VaultModel
   @Test("the loop's own timer rings alarms")
   func timer() async throws {
     let loop = try await RealLoop.get()
-    await withCheckedContinuation { continuation in
-      Task { @VaultActor in
-        loop.alarms.set(SystemClock().boot.advanced(by: 5)) { continuation.resume() }
-      }
+    let rang = Atomic(false)
+    Task { @VaultActor in
+      loop.alarms.set(SystemClock().boot.advanced(by: 5)) { rang.store(true, ordering: .relaxed) }
     }
+    // The loop itself is not asked: nothing but its timer wakes it.
+    try await until("the alarm") { rang.load(ordering: .relaxed) }
   }
 
   @Test("an alarm in a thousand years, or at the end of all numbers, is armed and does not ring")
   func far() async throws {
     let loop = try await RealLoop.get()
-    await withCheckedContinuation { continuation in
-      Task { @VaultActor in
-        let now = SystemClock().boot
-        for far in [now.advanced(by: Limits.longestDuration * 1_000), now.advanced(by: .max)] {
-          loop.alarms.set(far) { Issue.record("rang for \(far)") }
-        }
-        // What comes after them is ordered before them, and then they are ordered again.
-        loop.alarms.set(now.advanced(by: 5)) { continuation.resume() }
+    let rang = Atomic(false)
+    Task { @VaultActor in
+      let now = SystemClock().boot
+      for far in [now.advanced(by: Limits.longestDuration * 1_000), now.advanced(by: .max)] {
+        loop.alarms.set(far) { Issue.record("rang for \(far)") }
       }
+      // What comes after them is ordered before them, and then they are ordered again.
+      loop.alarms.set(now.advanced(by: 5)) { rang.store(true, ordering: .relaxed) }
     }
+    try await until("the alarm before them") { rang.load(ordering: .relaxed) }
     let timer = clinux_timer_open()
     defer { close(timer) }
     for far in [Limits.longestDuration * 1_000, .max] {
