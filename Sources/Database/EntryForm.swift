@@ -68,9 +68,48 @@ public enum EntryForm {
     return try reading.end()
   }
 
+  /// Where the texts of an entry stand in its bytes.
+  public struct Texts: Sendable {
+    private var ends: (key: Part, account: Part, label: Part) = (Part(), Part(), Part())
+    /// Whether there is a label, which may be empty.
+    public private(set) var hasLabel = false
+
+    // What is kept 100,000 times: an entry's bytes are fewer than 64 KiB.
+    private struct Part {
+      var start: UInt16 = 0
+      var end: UInt16 = 0
+    }
+
+    /// Those of the entry that `bytes` are; `nil` where they are none, or too many to be kept.
+    public init?(in bytes: Span<UInt8>) {
+      guard bytes.count > 0, bytes.count <= UInt16.max, bytes[0] == present else { return nil }
+      let isWhole: Void? = try? forEachPlace(bytes) { tag, place in
+        let part = Part(start: UInt16(place.lowerBound), end: UInt16(place.upperBound))
+        if tag == .key { ends.key = part }
+        if tag == .account { ends.account = part }
+        if tag == .label { (ends.label, hasLabel) = (part, true) }
+      }
+      if isWhole == nil { return nil }
+    }
+
+    /// The key.
+    public var key: Range<Int> { Int(ends.key.start)..<Int(ends.key.end) }
+    /// The account.
+    public var account: Range<Int> { Int(ends.account.start)..<Int(ends.account.end) }
+    /// The label; empty where there is none.
+    public var label: Range<Int> { Int(ends.label.start)..<Int(ends.label.end) }
+  }
+
   /// Hands out the fields that this program knows, in their order.
   private static func forEachField(
     _ bytes: Span<UInt8>, _ body: (Tag, Span<UInt8>) throws(EntryFormError) -> Void
+  ) throws(EntryFormError) {
+    try forEachPlace(bytes) { tag, place throws(EntryFormError) in try body(tag, bytes.extracting(place)) }
+  }
+
+  /// Says where the fields stand that this program knows, in their order.
+  private static func forEachPlace(
+    _ bytes: Span<UInt8>, _ body: (Tag, Range<Int>) throws(EntryFormError) -> Void
   ) throws(EntryFormError) {
     var at = 1
     while at < bytes.count {
@@ -78,7 +117,7 @@ public enum EntryForm {
       let start = at + 3
       let end = start + (Int(bytes[at + 1]) << 8 | Int(bytes[at + 2]))
       guard end <= bytes.count else { throw .malformed }
-      if let tag = Tag(rawValue: bytes[at]) { try body(tag, bytes.extracting(start..<end)) }
+      if let tag = Tag(rawValue: bytes[at]) { try body(tag, start..<end) }
       at = end
     }
   }

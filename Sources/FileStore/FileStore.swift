@@ -201,9 +201,11 @@ public final class FileStore: VaultFile {
     }
   }
 
-  public func sealedToken(of id: EntryID) -> SealedToken? {
-    guard let others = unlockedNow?.othersUntilNow else { return nil }
-    return records.token(of: id, others)
+  public func sealedToken(_ key: Span<UInt8>, _ account: Span<UInt8>) -> (any SealedToken)? {
+    guard let others = unlockedNow?.othersUntilNow, let kept = records.record(key, account, others),
+      kept.isEndless
+    else { return nil }
+    return kept
   }
 
   public func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token? {
@@ -215,30 +217,21 @@ public final class FileStore: VaultFile {
     let keys = open.keys
     // Where somebody else changes the file, it is asked each time.
     let others = open.othersUntilNow
-    if let others {
-      if let token = records.token(of: id, others), let secret = try? token.secret.opened() {
-        return Token(entry: token.entry, secret: SharedSecret(secret))
-      }
-      // Where it is another's, whose id has the same hash, the file is asked too.
-      if let kept = records.record(of: id, others), let token = token(kept, of: id, keys) { return token }
+    if let others, let kept = records.record(id.key.text.utf8.span, id.account.text.utf8.span, others),
+      let entry = kept.withForm({ keys.entry($0, kept.name, of: id) }), let secret = try? kept.opened()
+    {
+      return Token(entry: entry, secret: SharedSecret(secret))
     }
     let record = try place.judge { () throws(CryptoError) in try keys.id(of: id) }
     return try row(record, "the record of \(id)") { name, entry, secret in
       guard let form = try? keys.open(entry, .entry, of: name) else { return nil }
       return form.withBytes { form in
         guard let token = token(name, form, secret, of: id, keys) else { return nil }
-        if let others { records.keep(name, of: id, others, entry: form, secret: secret) }
+        if let others {
+          token.secret.withBytes { records.keep(name, token.entry, others, form: form, secret: $0) }
+        }
         return token
       }
-    }
-  }
-
-  /// The token that a record holds which was read before; `nil` where it is another's.
-  private func token(_ kept: RecordCache.Record, of id: EntryID, _ keys: VaultKeys) -> Token? {
-    kept.withParts { form, secret in
-      guard let token = token(kept.name, form, secret, of: id, keys) else { return nil }
-      records.keepToken(kept.name, token.entry, token.secret)
-      return token
     }
   }
 
@@ -386,7 +379,7 @@ public final class FileStore: VaultFile {
       var placement = try place.judge { () throws(CryptoError) in
         try secret.withBytes { secret throws(CryptoError) in
           try keys.placement(
-            of: entry, form, secret, entry.pending ? .pending : [], known: known(entry.id, keys))
+            of: entry, form, secret, entry.pending ? .pending : [], known: known(entry.id))
         }
       }
       placement.removesSecret = entry.isPurged
@@ -400,21 +393,15 @@ public final class FileStore: VaultFile {
         throw WriteFailure(error, mayTakeEffect: true)
       }
     } else if open.file === file, let row = placement.row, let others = open.othersUntilNow {
-      records.keep(
-        row.name, of: entry.id, others, multiplier: placement.multiplier, entry: form.span,
-        secret: row.secret.span)
-      records.keepToken(row.name, entry, secret)
+      secret.withBytes {
+        records.keep(row.name, entry, others, multiplier: placement.multiplier, form: form.span, secret: $0)
+      }
     }
   }
 
   /// What was worked out before of the names of a record.
-  private func known(_ id: EntryID, _ keys: VaultKeys) -> KnownNames? {
-    guard let record = records.record(of: id) else { return nil }
-    // Another id may have the same hash.
-    guard
-      records.hasToken(of: id)
-        || record.withParts({ form, _ in keys.entry(form, record.name, of: id) != nil })
-    else { return nil }
+  private func known(_ id: EntryID) -> KnownNames? {
+    guard let record = records.record(id.key.text.utf8.span, id.account.text.utf8.span) else { return nil }
     return KnownNames(id: record.name.id, namespace: record.name.namespace, multiplier: record.multiplier)
   }
 

@@ -17,11 +17,20 @@ extension Span<UInt8> {
       if word(at: index) != other.word(at: index) { return false }
       index += 8
     }
+    // Some of the last eight bytes were looked at before.
+    if count >= 8 { return word(at: count - 8) == other.word(at: count - 8) }
     while index < count {
       if self[index] != other[index] { return false }
       index += 1
     }
     return true
+  }
+}
+
+extension Span<UInt8> {
+  /// The text that these bytes are; `nil` where they are no UTF-8. Not for secrets: it lies in ordinary memory.
+  public var validText: String? {
+    unsafe withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
   }
 }
 
@@ -40,6 +49,28 @@ extension MutableSpan<UInt8> {
     precondition(place >= 0 && place <= count - 8)
     unsafe withUnsafeMutableBytes { bytes in
       unsafe bytes.storeBytes(of: number.bigEndian, toByteOffset: place, as: UInt64.self)
+    }
+  }
+
+  /// Writes eight bytes from `place` on, in the order that the machine has them.
+  @inlinable @inline(__always)
+  public mutating func writeWord(_ word: UInt64, at place: Int) {
+    precondition(place >= 0 && place <= count - 8)
+    unsafe withUnsafeMutableBytes { bytes in
+      unsafe bytes.storeBytes(of: word, toByteOffset: place, as: UInt64.self)
+    }
+  }
+
+  /// Gives `body` a part of it to write into.
+  public mutating func withPart<Result, Failure: Error>(
+    _ range: Range<Int>, _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    precondition(range.lowerBound >= 0 && range.upperBound <= count)
+    return try unsafe withUnsafeMutableBufferPointer { bytes throws(Failure) in
+      // Nobody else reaches the bytes while `body` has them: `self` is being changed.
+      let part = unsafe UnsafeMutableBufferPointer(rebasing: bytes[range])
+      var span = unsafe MutableSpan(_unsafeElements: part)
+      return try body(&span)
     }
   }
 

@@ -30,12 +30,16 @@ final class SharedRead {
 
 extension Vault {
   /// The answer to a get where there is nothing to decide: nothing but the vault file can have the key, the token was
-  /// read from there before, and its time has no end. `nil`: ask `getAtOnce`, which would give the same token.
-  public func sealedToken(_ id: EntryID) -> SealedToken? {
-    guard fileMayAnswer, state.isBlank, session.isBlank,
-      let token = file.sealedToken(of: id), !token.entry.hasEnd, !token.entry.isPurged
-    else { return nil }
-    return token
+  /// read from there before, and its time has no end. `nil`: ask `getAtOnce`, which would give the same token. The names
+  /// are any bytes.
+  public func sealedToken(_ key: Span<UInt8>, _ account: Span<UInt8>) -> (any SealedToken)? {
+    guard fileMayAnswer, state.isBlank, session.isBlank else { return nil }
+    return file.sealedToken(key, account)
+  }
+
+  /// The same, of an entry.
+  public func sealedToken(_ id: EntryID) -> (any SealedToken)? {
+    sealedToken(id.key.text.utf8.span, id.account.text.utf8.span)
   }
 
   /// Answers a get without waiting; `nil` where it has to wait: then call `get`.

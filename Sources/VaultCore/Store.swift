@@ -140,8 +140,9 @@ public protocol VaultFile: OwnStore {
   /// How many records the file holds, known also while it is locked; `nil` where it can't be told.
   var recordCount: Int? { get }
 
-  /// The token of a key that was found here before, where that is still what `lookUp` would find; `nil`: ask that.
-  func sealedToken(of id: EntryID) -> SealedToken?
+  /// The token under these names that was found here before, where it has no end and is still what `lookUp` would find;
+  /// `nil`: ask that. The names are any bytes.
+  func sealedToken(_ key: Span<UInt8>, _ account: Span<UInt8>) -> (any SealedToken)?
 
   /// Makes the file with one slot. Makes the key file too, where that is named and not there.
   /// - Throws: `.invalidArgument` where there is a file already, or the key file would be in the data folder.

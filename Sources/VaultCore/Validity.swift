@@ -26,9 +26,6 @@ enum Validity: Hashable {
 }
 
 extension Entry {
-  /// Whether there is a time at which it is over.
-  var hasEnd: Bool { expires != nil || idle != nil }
-
   /// How it stands with it now.
   /// - Parameters:
   ///   - use: its last use, where that is known to be later than `lastUse`.

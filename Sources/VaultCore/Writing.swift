@@ -105,7 +105,7 @@ extension Vault {
     let modified = clock.wall
     var created = modified
     if let token = sealedToken(request.id) {
-      created = token.entry.created
+      created = token.facts.created
     } else {
       switch route(request.id) {
       case .answer(.success(let token)): created = token.entry.created

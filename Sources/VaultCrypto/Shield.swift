@@ -46,7 +46,17 @@ public final class Shield: Sendable {
   /// - Throws: `.exhausted` or `.library`.
   public func cover(_ secret: Span<UInt8>) throws(CryptoError) -> ShieldedSecret {
     var bytes = [UInt8](repeating: 0, count: secret.count)
-    let counter = try cipher.withLock { cipher throws(CryptoError) in
+    var room = bytes.mutableSpan
+    let counter = try cover(secret, into: &room)
+    return ShieldedSecret(self, bytes, counter)
+  }
+
+  /// Covers a secret into `room`, which has as many bytes.
+  /// - Throws: `.exhausted` or `.library`.
+  /// - Returns: what it is uncovered with.
+  public func cover(_ secret: Span<UInt8>, into room: inout MutableSpan<UInt8>) throws(CryptoError) -> UInt64
+  {
+    try cipher.withLock { cipher throws(CryptoError) in
       if cipher.key == nil {
         cipher.key = try SecretBytes(random: SealingKey.size).withBytes { key throws(CryptoError) in
           try CounterMode(key: key)
@@ -55,16 +65,16 @@ public final class Shield: Sendable {
       }
       let counter = cipher.next
       cipher.next += UInt64((secret.count + CounterMode.block - 1) / CounterMode.block)
-      var span = bytes.mutableSpan
-      guard cipher.key?.turn(secret, into: &span, counter: (0, counter)) == true else {
+      guard cipher.key?.turn(secret, into: &room, counter: (0, counter)) == true else {
         throw .ofLibrary("EVP_EncryptUpdate")
       }
       return counter
     }
-    return ShieldedSecret(self, bytes, counter)
   }
 
-  fileprivate func uncover(
+  /// Uncovers into `room`, which has as many bytes, what was covered with `counter`.
+  /// - Returns: false where the shield was wiped since.
+  public func uncover(
     _ bytes: Span<UInt8>, _ counter: UInt64, into room: inout MutableSpan<UInt8>
   ) -> Bool {
     cipher.withLock { cipher in

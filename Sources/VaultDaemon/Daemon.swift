@@ -137,7 +137,7 @@ public final class Daemon {
     }
     server.checkMemoryLock()
     let journal = journal
-    loop.onEndOfTurn { journal.endTurn() }
+    journal.onLines = { [loop] in loop.atEndOfTurn { journal.endTurn() } }
     server.onChange = { [unowned self] in noteConnections() }
     do {
       self.signals = try SignalWatcher(signals, loop: loop) { [unowned self] in take(signal: $0) }

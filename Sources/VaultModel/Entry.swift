@@ -85,6 +85,9 @@ public struct Entry: Hashable, Sendable {
     self.lastUse = lastUse
     self.isPurged = isPurged
   }
+
+  /// Whether there is a time at which it is over.
+  public var hasEnd: Bool { expires != nil || idle != nil }
 }
 
 /// How a store is.

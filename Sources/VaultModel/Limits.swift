@@ -143,10 +143,8 @@ public enum Limits {
   /// Bytes of such values: a thousand tokens and more, or a few of the largest; with more the cache begins anew.
   public static let cacheBytes = 4_194_304
   /// Bytes that records of the vault file may take in memory, sealed, so that the file need not be asked again: 100,000
-  /// tokens of the usual kind. Dropped whole where one more does not fit, and after a quiet minute.
-  public static let keptBytes = 33_554_432
-  /// Records whose token is kept ready beside it, sealed, with the text of its entry: a megabyte.
-  public static let keptTokens = 1_024
+  /// tokens of the usual kind and half as many again. Dropped whole where one more does not fit, and after a quiet minute.
+  public static let keptBytes = 67_108_864
   /// Names of entries that are known again by their bytes: a power of two.
   public static let namesKept = 1_024
   /// Bytes of a record up to which it is kept: what is longer is long to send as well.

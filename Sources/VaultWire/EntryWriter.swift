@@ -4,72 +4,70 @@
 import SecretMemory
 import VaultModel
 
-/// Writes one entry.
-struct EntryWriter {
-  private let entry: Entry
-  private let escapes: (key: Int, account: Int, label: Int)
-
-  /// The most bytes that it takes.
-  let mostBytes: Int
-
-  /// The most bytes of an entry beside what its texts take: names, punctuation, and six numbers.
-  private static let mostOtherBytes = 176 + 6 * mostIntegerBytes
-
-  init(_ entry: Entry) {
-    self.entry = entry
+extension SecretBuffer {
+  /// Adds what an entry has, without the braces around it.
+  mutating func appendMembers(of entry: Entry) throws(SecretMemoryError) {
     let (key, account, label) = (entry.id.key.text, entry.id.account.text, entry.label ?? "")
-    escapes = (key.utf8.span.jsonEscapes, account.utf8.span.jsonEscapes, label.utf8.span.jsonEscapes)
-    mostBytes =
-      Self.mostOtherBytes + key.utf8.count + escapes.key + account.utf8.count + escapes.account
-      + label.utf8.count + escapes.label
+    let (one, other, third) = (key.utf8.span, account.utf8.span, label.utf8.span)
+    _ = try fill(atLeast: EntryWriter.mostBytes(one, other, third)) { free in
+      var end = 0
+      EntryWriter.put(EntryFacts(entry), one, other, third, into: &free, at: &end)
+      return end
+    }
+  }
+}
+
+/// Writes entries into memory that has room for them.
+enum EntryWriter {
+  /// The most bytes that an entry with these texts takes.
+  static func mostBytes(_ key: Span<UInt8>, _ account: Span<UInt8>, _ label: Span<UInt8>) -> Int {
+    // Names, punctuation, and six numbers; an escape takes five bytes more than what it stands for.
+    176 + 6 * mostIntegerBytes + 6 * (key.count + account.count + label.count)
   }
 
-  /// What it writes, by itself.
-  var text: [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: mostBytes)
-    var free = bytes.mutableSpan
-    let count = write(into: &free)
-    bytes.removeLast(mostBytes - count)
-    return bytes
-  }
-
-  /// Writes the members, without braces around them, and returns how many bytes they take.
-  func write(into free: inout MutableSpan<UInt8>) -> Int {
-    let (key, account) = (entry.id.key.text, entry.id.account.text)
-    var end = 0
+  /// Writes the members of an entry, without braces around them. The texts are valid UTF-8.
+  static func put(
+    _ facts: EntryFacts, _ key: Span<UInt8>, _ account: Span<UInt8>, _ label: Span<UInt8>,
+    into free: inout MutableSpan<UInt8>, at end: inout Int
+  ) {
     free.put(#""key":"#, at: &end)
-    free.put(key.utf8.span, escapes: escapes.key, at: &end)
+    free.put(string: key, at: &end)
     free.put(#","account":"#, at: &end)
-    free.put(account.utf8.span, escapes: escapes.account, at: &end)
+    free.put(string: account, at: &end)
     free.put(#","version":"#, at: &end)
-    free.put(entry.version, at: &end)
+    free.put(facts.version, at: &end)
     free.put(#","created":"#, at: &end)
-    free.put(entry.created.seconds, at: &end)
+    free.put(facts.created.seconds, at: &end)
     free.put(#","modified":"#, at: &end)
-    free.put(entry.modified.seconds, at: &end)
-    if let expires = entry.expires {
+    free.put(facts.modified.seconds, at: &end)
+    if let expires = facts.expires {
       free.put(#","expires":"#, at: &end)
       free.put(expires.seconds, at: &end)
     }
-    if let idle = entry.idle {
+    if let idle = facts.idle {
       free.put(#","idle":"#, at: &end)
       free.put(idle, at: &end)
     }
-    free.put(#","untilLogout":"#, at: &end)
-    free.put(entry.untilLogout, at: &end)
-    if let label = entry.label {
+    if facts.untilLogout {
+      free.put(#","untilLogout":true"#, at: &end)
+    } else {
+      free.put(#","untilLogout":false"#, at: &end)
+    }
+    if facts.hasLabel {
       free.put(#","label":"#, at: &end)
-      free.put(label.utf8.span, escapes: escapes.label, at: &end)
+      free.put(string: label, at: &end)
     }
     free.put(#","size":"#, at: &end)
-    free.put(Int64(entry.size), at: &end)
-    switch entry.store {
+    free.put(Int64(facts.size), at: &end)
+    switch facts.store {
     case .secretService: free.put(#","store":"secret_service""#, at: &end)
     case .file: free.put(#","store":"file""#, at: &end)
     case .session: free.put(#","store":"session""#, at: &end)
     }
-    free.put(#","pending":"#, at: &end)
-    free.put(entry.pending, at: &end)
-    return end
+    if facts.pending {
+      free.put(#","pending":true"#, at: &end)
+    } else {
+      free.put(#","pending":false"#, at: &end)
+    }
   }
 }

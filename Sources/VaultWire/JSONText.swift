@@ -15,43 +15,38 @@ extension MutableSpan<UInt8> {
     end += text.utf8CodeUnitCount
   }
 
-  /// Writes a boolean.
-  mutating func put(_ value: Bool, at end: inout Int) {
-    if value { put("true", at: &end) } else { put("false", at: &end) }
-  }
-
-  /// Writes an integer.
+  /// Writes an integer, of which there must be room for the longest.
   mutating func put(_ value: Int64, at end: inout Int) {
-    var rest = value.magnitude
     if value < 0 {
       self[end] = UInt8(ascii: "-")
       end += 1
     }
-    var digits = 1
-    var power: UInt64 = 10
-    // Ten to the 19th is the largest power of ten in 64 bits, and no magnitude has more digits.
-    while digits < 19, rest >= power {
-      digits &+= 1
-      power &*= 10
-    }
-    end += digits
-    var place = end
-    while digits > 0 {
-      place &-= 1
-      digits &-= 1
-      self[place] = 0x30 &+ UInt8(truncatingIfNeeded: rest % 10)
-      rest /= 10
+    putDigits(value.magnitude, at: &end)
+  }
+
+  private mutating func putDigits(_ value: UInt64, at end: inout Int) {
+    let (most, last) = value.quotientAndRemainder(dividingBy: 100_000_000)
+    let digits = last.eightDigits
+    if most > 0 {
+      putDigits(most, at: &end)
+      writeWord(digits, at: end)
+      end += 8
+    } else {
+      // Zeros in front are moved out of the word, but for the last digit of 0.
+      let zeros = min(7, (digits & UInt64(everyByte: 0x0F)).trailingZeroBitCount / 8)
+      writeWord(digits >> UInt64(8 * zeros), at: end)
+      end += 8 - zeros
     }
   }
 
   /// Writes a string. Everything goes as it is but the two characters that JSON gives a meaning and C0 controls
-  /// (RFC 8259, section 7). `escapes` are its `jsonEscapes`.
-  mutating func put(_ text: Span<UInt8>, escapes: Int, at end: inout Int) {
+  /// (RFC 8259, section 7). Who has looked already says that there are none of them.
+  mutating func put(string text: Span<UInt8>, isPlain: Bool = false, at end: inout Int) {
     self[end] = UInt8(ascii: "\"")
     end += 1
     var index = 0
     while index < text.count {
-      let run = escapes == 0 ? text.count : text.firstEscaped(from: index)
+      let run = isPlain ? text.count : text.firstEscaped(from: index)
       write(text.extracting(index..<run), at: end)
       end += run - index
       index = run
@@ -102,13 +97,15 @@ extension Span<UInt8> {
   func firstEscaped(from start: Int) -> Int {
     var index = start
     while index + 8 <= count {
-      let word = word(at: index)
-      let found =
-        word.bytes(below: 0x20) | (word ^ UInt64(everyByte: UInt8(ascii: "\""))).zeroBytes
-        | (word ^ UInt64(everyByte: UInt8(ascii: "\\"))).zeroBytes
+      let found = word(at: index).escapedBytes
       // Of those that are found only the first is known to be one.
       if found != 0 { return index + UInt64(littleEndian: found).trailingZeroBitCount / 8 }
       index += 8
+    }
+    // The last eight bytes, of which those were passed over that were looked at before.
+    if index < count, count - start >= 8 {
+      let found = word(at: count - 8).escapedBytes
+      return found == 0 ? count : count - 8 + UInt64(littleEndian: found).trailingZeroBitCount / 8
     }
     while index < count, self[index] >= 0x20, self[index] != UInt8(ascii: "\""),
       self[index] != UInt8(ascii: "\\")
@@ -119,7 +116,47 @@ extension Span<UInt8> {
   }
 }
 
-/// How many bytes more than one a byte takes in a string.
+extension Span<UInt8> {
+  /// Whether all of them are ASCII.
+  var isASCII: Bool {
+    var all: UInt64 = 0
+    var index = 0
+    while index + 8 <= count {
+      all |= word(at: index)
+      index += 8
+    }
+    while index < count {
+      all |= UInt64(self[index])
+      index += 1
+    }
+    return all & UInt64(everyByte: 0x80) == 0
+  }
+
+  /// Whether they are ASCII that stands in a string as it is.
+  var isPlainText: Bool { isASCII && firstEscaped(from: 0) == count }
+}
+
+extension UInt64 {
+  /// Not 0 where one of the eight bytes is one that a string must escape.
+  @inline(__always)
+  fileprivate var escapedBytes: UInt64 {
+    bytes(below: 0x20) | (self ^ UInt64(everyByte: UInt8(ascii: "\""))).zeroBytes
+      | (self ^ UInt64(everyByte: UInt8(ascii: "\\"))).zeroBytes
+  }
+
+  /// The eight digits of a number below 100,000,000, the first in the lowest byte. Halves of it are divided side by side:
+  /// into two by 10,000, into four by 100, into eight by 10.
+  fileprivate var eightDigits: UInt64 {
+    let halves = self / 10_000 | (self % 10_000) << 32
+    // 10,486 / 2^20 and 103 / 2^10 are near enough to 1/100 and 1/10 for what is below 10,000 and below 100.
+    let hundreds = (halves &* 10_486) >> 20 & 0x0000_007F_0000_007F
+    let pairs = hundreds | (halves &- hundreds &* 100) << 16
+    let tens = (pairs &* 103) >> 10 & 0x000F_000F_000F_000F
+    return (tens | (pairs &- tens &* 10) << 8) | UInt64(everyByte: UInt8(ascii: "0"))
+  }
+}
+
+/// How many bytes more than one a byte takes in a string; 5 at most.
 private func jsonEscapeBytes(_ byte: UInt8) -> Int {
   switch byte {
   case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): 1

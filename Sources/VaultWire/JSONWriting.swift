@@ -29,7 +29,7 @@ extension SecretBuffer {
     let escapes = text.jsonEscapes
     _ = try fill(atLeast: text.count + escapes + 2) { free in
       var end = 0
-      free.put(text, escapes: escapes, at: &end)
+      free.put(string: text, isPlain: escapes == 0, at: &end)
       return end
     }
   }

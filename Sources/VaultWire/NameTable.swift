@@ -14,7 +14,7 @@ struct NameTable {
     if places.isEmpty { return nil }
     let place = Self.place(key, account)
     for index in place...place + 1 {
-      if let id = places[index], id.key.isEqual(to: key), id.account.isEqual(to: account) { return id }
+      if let id = places[index], id.isOf(key: key, account: account) { return id }
     }
     return nil
   }
@@ -42,25 +42,6 @@ struct NameTable {
 
   /// The first of the two places where names are looked for. Who chooses names that meet makes itself slower.
   private static func place(_ key: Span<UInt8>, _ account: Span<UInt8>) -> Int {
-    Int(truncatingIfNeeded: (key.mixed &+ account.mixed) >> 32) & (Limits.namesKept - 2)
-  }
-}
-
-extension Span<UInt8> {
-  /// A number from all bytes.
-  fileprivate var mixed: UInt64 {
-    let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
-    var mixed = UInt64(count)
-    var index = 0
-    while index + 8 <= count {
-      mixed = (mixed ^ word(at: index)) &* factor
-      mixed ^= mixed >> 32
-      index += 8
-    }
-    while index < count {
-      mixed = (mixed ^ UInt64(self[index])) &* factor
-      index += 1
-    }
-    return mixed
+    NameHash.of(key, account) >> 32 & (Limits.namesKept - 2)
   }
 }

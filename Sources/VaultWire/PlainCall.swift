@@ -1,27 +1,35 @@
 // The frames that programs send again and again, read without a JSON reader: calls of `Get`, and of `Set` with nothing but
 // a secret, in the words and the order in which client libraries write them, with texts that need no escape. Whatever
-// differs by a byte is for `RequestReader`; what is read here is what it would read.
+// differs by a byte is for `RequestReader`; what is read here is what it would read. Of a Get first only the names are
+// found: a token that is at hand is found by them as they stand in the frame.
 
 import SecretMemory
 import VaultModel
 
 /// A call that asks for nothing but a token, or stores nothing but a secret.
-enum PlainCall {
+public enum PlainCall {
   private static let get = Array(#"{"method":"\#(VaultInterface.name).Get","parameters":{"key":""#.utf8)
   private static let set = Array(#"{"method":"\#(VaultInterface.name).Set","parameters":{"key":""#.utf8)
   private static let account = Array(#"","account":""#.utf8)
   private static let secret = Array(#"","secret":""#.utf8)
   private static let end = Array(#""}}"#.utf8)
 
+  /// Where the key and the account stand in a frame that asks for a token and for nothing else, as they are; `nil` where
+  /// it is another frame, or another way to write it. Whether they are names nobody has looked.
+  public static func names(ofGet frame: Span<UInt8>) -> (key: Range<Int>, account: Range<Int>)? {
+    guard frame.has(get.span, at: 0) else { return nil }
+    let (key, account, place) = subject(frame, from: get.count)
+    guard frame.ends(with: end.span, at: place) else { return nil }
+    return (key, account)
+  }
+
   /// The request that a frame is; `nil` where it is another one, or another way to write it. Names are looked up among
   /// those of earlier requests, and remembered.
   static func request(_ frame: Span<UInt8>, _ names: inout NameTable) -> Request? {
-    if frame.has(get.span, at: 0) {
-      let (key, account, place) = subject(frame, from: get.count)
-      guard frame.ends(with: end.span, at: place),
-        let id = id(frame.extracting(key), frame.extracting(account), &names)
-      else { return nil }
-      return Request(call: .get(GetRequest(id: id)))
+    if let (key, account) = self.names(ofGet: frame) {
+      return id(frame.extracting(key), frame.extracting(account), &names).map {
+        Request(call: .get(GetRequest(id: $0)))
+      }
     }
     guard frame.has(set.span, at: 0) else { return nil }
     let (key, account, place) = subject(frame, from: set.count)
@@ -48,9 +56,7 @@ enum PlainCall {
 
   private static func id(_ key: Span<UInt8>, _ account: Span<UInt8>, _ names: inout NameTable) -> EntryID? {
     if let known = names.id(key, account) { return known }
-    guard key.isPlain, account.isPlain, let name = try? Key(key.text), let owner = try? Account(account.text)
-    else { return nil }
-    let id = EntryID(name, owner)
+    guard key.isPlain, account.isPlain, let id = EntryID(key: key, account: account) else { return nil }
     names.keep(id, key, account)
     return id
   }
@@ -67,21 +73,6 @@ extension Span<UInt8> {
   @inline(__always)
   fileprivate func ends(with bytes: Span<UInt8>, at place: Int) -> Bool {
     place + bytes.count == count && has(bytes, at: place)
-  }
-
-  /// Whether all of them are ASCII.
-  fileprivate var isASCII: Bool {
-    var all: UInt64 = 0
-    var index = 0
-    while index + 8 <= count {
-      all |= word(at: index)
-      index += 8
-    }
-    while index < count {
-      all |= UInt64(self[index])
-      index += 1
-    }
-    return all & UInt64(everyByte: 0x80) == 0
   }
 
   /// Whether all of them are printing ASCII.

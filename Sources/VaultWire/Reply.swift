@@ -36,7 +36,7 @@ public enum Reply: Sendable {
   /// To `Get`.
   case token(Token)
   /// The same, of a token that is opened as it is written.
-  case sealedToken(SealedToken)
+  case sealedToken(any SealedToken)
   /// To `Set` and `Touch`.
   indirect case entry(Entry)
   /// To `Clear`: whether something was there.

@@ -11,7 +11,6 @@ extension Reply {
   public func write(
     continues: Bool = false, into buffer: inout SecretBuffer
   ) throws(SecretMemoryError) {
-    if case .sealedToken(let token) = self, !continues, try token.write(into: &buffer) { return }
     try buffer.appendFrame { buffer throws(SecretMemoryError) in
       try buffer.append(#"{"parameters":{"#)
       try writeParameters(into: &buffer)
@@ -28,7 +27,10 @@ extension Reply {
       try buffer.appendString(text)
     case .token(let token): try buffer.appendToken(token)
     case .sealedToken(let token):
-      try buffer.appendToken(Token(entry: token.entry, secret: SharedSecret(try token.secret.opened())))
+      try buffer.appendSecret(SharedSecret(try token.opened()))
+      try buffer.append(#","entry":{"#)
+      try buffer.appendMembers(of: token)
+      try buffer.append("}")
     case .entry(let entry):
       try buffer.append(#""entry":"#)
       try buffer.appendEntry(entry)
@@ -67,44 +69,6 @@ extension Reply {
     case .status(let status): try buffer.appendStatus(status)
     case .empty: break
     }
-  }
-}
-
-extension SealedToken {
-  /// Adds the reply with this token, where its secret stands in JSON as it is: the same as others of it but for the
-  /// secret, and so worked out once.
-  /// - Returns: false where it was not added.
-  fileprivate func write(into buffer: inout SecretBuffer) throws(SecretMemoryError) -> Bool {
-    let before = buffer.count
-    do throws(SecretMemoryError) {
-      if let isAdded = try add(to: &buffer) { return isAdded }
-      setForm(try form())
-      return try add(to: &buffer) ?? false
-    } catch {
-      buffer.removeLast(buffer.count - before)
-      throw error
-    }
-  }
-
-  /// - Returns: whether it was added; `nil` where that is not known yet.
-  private func add(to buffer: inout SecretBuffer) throws(SecretMemoryError) -> Bool? {
-    try withForm { form throws(SecretMemoryError) in
-      switch form {
-      case .unknown: return nil
-      case .written: return false
-      case .plain(let text):
-        try buffer.append(#"{"parameters":{"secret":""#)
-        try buffer.append(secret)
-        try buffer.append(text.span)
-        return true
-      }
-    }
-  }
-
-  private func form() throws(SecretMemoryError) -> Form {
-    let secret = try secret.opened()
-    guard secret.withBytes({ $0.isText && !$0.holdsNUL && $0.jsonEscapes == 0 }) else { return .written }
-    return .plain(textBehind: Array(#"","entry":{"#.utf8) + EntryWriter(entry).text + Array("}}}\0".utf8))
   }
 }
 
@@ -161,12 +125,6 @@ extension SecretBuffer {
     try append(UInt8(ascii: "{"))
     try appendMembers(of: entry)
     try append(UInt8(ascii: "}"))
-  }
-
-  /// Adds what an entry has, without the braces around it: all at once, since nearly every answer has one.
-  mutating func appendMembers(of entry: Entry) throws(SecretMemoryError) {
-    let writer = EntryWriter(entry)
-    _ = try fill(atLeast: writer.mostBytes) { free in writer.write(into: &free) }
   }
 
   fileprivate mutating func appendEvent(_ event: VaultEvent) throws(SecretMemoryError) {

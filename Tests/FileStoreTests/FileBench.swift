@@ -101,14 +101,12 @@ final class FileBench {
   func bytes(_ key: String, account: String = "") throws -> [UInt8]? {
     // What is answered in short has to be what is found.
     let id = try id(key, account)
-    if let sealed = store.sealedToken(of: id) {
+    if let sealed = store.sealedToken(id.key.text.utf8.span, id.account.text.utf8.span) {
       guard case .found(let token) = store.lookUp(id) else {
         Issue.record("\(id) is answered, and was not found")
         return nil
       }
-      let secret = try sealed.secret.opened()
-      #expect(secret.withBytes { sealed in token.secret.withBytes { sealed.isEqual(to: $0) } })
-      #expect(sealed.entry == token.entry)
+      #expect(try sealed.isAnswered(as: token))
     }
     return switch store.lookUp(id) {
     case .found(let token): token.secret.withBytes { bytes in bytes.indices.map { bytes[$0] } }

@@ -140,20 +140,44 @@ private func emptySecret() -> SharedSecret {
 }
 
 /// What opens, of a fake, without having been sealed.
-public struct UnsealedSecret: SealedSecret {
-  private let secret: SharedSecret
-  /// Whether it opens.
-  public var opens = true
+public final class UnsealedToken: SealedToken {
+  private let token: Token
+  // Whether it opens.
+  private let opens: Bool
 
-  public init(_ secret: SharedSecret) { self.secret = secret }
+  public init(_ token: Token, opens: Bool = true) { (self.token, self.opens) = (token, opens) }
 
-  public var count: Int { secret.count }
+  public var facts: EntryFacts { EntryFacts(token.entry) }
+
+  public func withTexts<Failure: Error>(
+    _ body: (_ key: Span<UInt8>, _ account: Span<UInt8>, _ label: Span<UInt8>) throws(Failure) -> Void
+  ) throws(Failure) {
+    let (key, account, label) = (
+      token.entry.id.key.text, token.entry.id.account.text, token.entry.label ?? ""
+    )
+    try body(key.utf8.span, account.utf8.span, label.utf8.span)
+  }
+
+  public var count: Int { token.secret.count }
 
   public func open(into room: inout MutableSpan<UInt8>) -> Bool {
-    secret.withBytes { bytes in
+    token.secret.withBytes { bytes in
       for index in bytes.indices { room[index] = bytes[index] }
     }
     return opens
+  }
+}
+
+extension SealedToken {
+  /// Whether an answer says of it what it says of that one.
+  public func isAnswered(as token: Token) throws -> Bool {
+    var isSame = facts == EntryFacts(token.entry)
+    withTexts { key, account, label in
+      if !token.entry.id.isOf(key: key, account: account) { isSame = false }
+      if label.validText != token.entry.label ?? "" { isSame = false }
+    }
+    let secret = try opened()
+    return isSame && secret.withBytes { own in token.secret.withBytes { own.isEqual(to: $0) } }
   }
 }
 
@@ -199,9 +223,12 @@ public final class FakeFile: VaultFile {
     return items[id].map { .found($0) } ?? .missing
   }
 
-  public func sealedToken(of id: EntryID) -> SealedToken? {
-    guard case .found(let token) = lookUp(id) else { return nil }
-    return SealedToken(entry: token.entry, secret: UnsealedSecret(token.secret))
+  public func sealedToken(_ key: Span<UInt8>, _ account: Span<UInt8>) -> (any SealedToken)? {
+    guard let id = EntryID(key: key, account: account), case .found(let token) = lookUp(id),
+      !token.entry.hasEnd,
+      !token.entry.isPurged
+    else { return nil }
+    return UnsealedToken(token)
   }
 
   public func read(_ id: EntryID, _ patience: Patience) async throws(VaultError) -> Token? {

@@ -46,10 +46,9 @@ struct Bench {
     let request = GetRequest(id: try id(key, account), minValidity: minValidity)
     // As the daemon does it.
     if let sealed = vault.sealedToken(request.id) {
-      let token = Token(entry: sealed.entry, secret: SharedSecret(try sealed.secret.opened()))
       // The short way has to lead where the long one does.
       let other = try #require(try vault.getAtOnce(request)?.get())
-      #expect(token.entry == other.entry && text(of: token) == text(of: other))
+      #expect(try sealed.isAnswered(as: other))
     }
     if let token = try vault.getAtOnce(request)?.get() { return text(of: token) }
     return text(of: try await vault.get(request))

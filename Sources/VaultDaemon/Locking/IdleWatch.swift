@@ -36,17 +36,25 @@ final class IdleWatch {
     setAlarm()
   }
 
-  /// A request that uses the vault begins. Where the time was over before, that comes first: a machine that wakes up
-  /// may hear of the request before the alarm.
+  /// A request is about to be looked at. Where the time was over before, that comes first: a machine that wakes up may hear
+  /// of the request before the alarm.
+  func catchUp() {
+    guard let limit, underWay == 0, alarm != nil, lastUse.advanced(by: limit) <= clock.boot else { return }
+    stop()
+    onIdle?()
+  }
+
+  /// A request that uses the vault begins.
   func begin() {
+    catchUp()
     underWay += 1
-    guard let limit else { return }
-    let now = clock.boot
-    if underWay == 1, alarm != nil, lastUse.advanced(by: limit) <= now {
-      stop()
-      onIdle?()
-    }
-    lastUse = now
+    note()
+  }
+
+  /// The vault is used.
+  func note() {
+    if limit == nil { return }
+    lastUse = clock.boot
     setAlarm()
   }
 

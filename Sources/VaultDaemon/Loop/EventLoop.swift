@@ -72,7 +72,7 @@ final class EventLoop {
   private let timer: Descriptor
   private var places: [Place] = []
   private var freePlaces: [UInt32] = []
-  private var beforeWaiting: [@VaultActor () -> Void] = []
+  private var atEnd: [@VaultActor () -> Void] = []
   private var isStopped = false
 
   /// A loop that watches nothing yet.
@@ -130,9 +130,10 @@ final class EventLoop {
     vacate(UInt32(truncatingIfNeeded: watch.token))
   }
 
-  /// Has `action` run at the end of every turn, before the loop waits.
-  func onEndOfTurn(_ action: @escaping @VaultActor () -> Void) {
-    beforeWaiting.append(action)
+  /// Has `action` run once, at the end of this turn: when the jobs that came up have been run, before the loop waits. It
+  /// must make no jobs.
+  func atEndOfTurn(_ action: @escaping @VaultActor () -> Void) {
+    atEnd.append(action)
   }
 
   /// Has `run` return at the end of this turn.
@@ -153,18 +154,23 @@ final class EventLoop {
     told.reserveCapacity(Limits.answersAtOnce)
     while true {
       let isIdle = runJobs()
-      for action in beforeWaiting { action() }
+      if !atEnd.isEmpty { endTurn() }
       if isStopped { return }
       let wait: Int32 = isIdle ? -1 : 0
       let count = Int(try check(Self.wait(epoll.number, wait, &events), "epoll_wait"))
       for index in 0..<count {
         if let watcher = deliver(events[index]) { told.append(watcher) }
         if told.count == Limits.answersAtOnce || index == count - 1 {
-          for place in told.indices { told[place].settle() }
-          told.removeAll(keepingCapacity: true)
+          while let watcher = told.popLast() { watcher.settle() }
         }
       }
     }
+  }
+
+  private func endTurn() {
+    let actions = atEnd
+    atEnd = []
+    for action in actions { action() }
   }
 
   // Not of the actor: see `Connection.receive`.

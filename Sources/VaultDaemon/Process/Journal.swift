@@ -38,6 +38,9 @@ final class Journal {
   /// Lines of this level and of more important ones are written.
   var level: Level
 
+  /// Called with the first line of a turn, at whose end `endTurn` is to be called.
+  var onLines: (@VaultActor () -> Void)?
+
   private let output: Int32
   private let kind: clinux_output
   private let showsPriorities: Bool
@@ -45,6 +48,7 @@ final class Journal {
   private let alarms: Alarms
 
   private var lines: [UInt8] = []
+  private var hasSaidSo = false
   private var dropped = 0
   private var gathering: [RequestLog] = []
   private var windowEnd = BootTime(milliseconds: .min)
@@ -85,6 +89,9 @@ final class Journal {
     if showsPriorities { line.add(raw: "<\(level.priority)>") }
     body(&line)
     line.end(into: &lines)
+    if hasSaidSo { return }
+    hasSaidSo = true
+    onLines?()
   }
 
   /// Has `log` write what it gathered once this window is over.
@@ -93,9 +100,10 @@ final class Journal {
     setAlarm()
   }
 
-  /// Writes the lines of this turn, unless there have been many writes in this window. To be called at the end of
-  /// every turn.
+  /// Writes the lines of this turn, unless there have been many writes in this window. To be called at the end of a turn
+  /// with lines.
   func endTurn() {
+    hasSaidSo = false
     guard !lines.isEmpty else { return }
     let now = clock.boot
     if now >= windowEnd {

@@ -34,17 +34,31 @@ final class RequestLog {
   func note(_ call: Call, _ answer: Answer) {
     guard journal.level >= .info else { return }
     if case .get(let request) = call, case .reply = answer {
-      if lastRead == request.id {
-        if repeats == 0 { journal.gather(self) }
-        repeats += 1
-        return
-      }
+      if lastRead == request.id { return countRepeat() }
       writeGathered()
       lastRead = request.id
     } else {
       writeGathered()
     }
     write(call, answer)
+  }
+
+  /// A token was read.
+  func note(read token: any SealedToken) {
+    guard journal.level >= .info else { return }
+    token.withTexts { key, account, _ in
+      if let lastRead, lastRead.isOf(key: key, account: account) {
+        countRepeat()
+      } else if let id = EntryID(key: key, account: account) {
+        note(.get(GetRequest(id: id)), .reply(.sealedToken(token)))
+      }
+    }
+  }
+
+  /// What was read last was read again.
+  private func countRepeat() {
+    if repeats == 0 { journal.gather(self) }
+    repeats += 1
   }
 
   /// A frame was no call that could be carried out.

@@ -242,6 +242,12 @@ final class Connection: Watcher {
         searched = buffer.count
         return
       }
+      if let token = buffer.withBytes({ token(askedBy: $0.extracting(first: end)) }) {
+        drop(end, of: &buffer)
+        answer(with: token)
+        if outbox.count > Limits.unsentBytes { flush() }
+        continue
+      }
       let request: Request
       do throws(Refusal) {
         request = try buffer.withMutableBytes(in: 0..<end) { frame throws(Refusal) in
@@ -263,6 +269,23 @@ final class Connection: Watcher {
     buffer.removeFirst(count + 1)
     searched = 0
     frameDeadline = nil
+  }
+
+  /// The token that a frame asks for, where that is all that it asks and the token is at hand; `nil`: read the frame.
+  private func token(askedBy frame: Span<UInt8>) -> (any SealedToken)? {
+    guard !isPeerGone, let names = PlainCall.names(ofGet: frame) else { return nil }
+    server.idle.catchUp()
+    return server.dispatch.sealedToken(frame.extracting(names.key), frame.extracting(names.account))
+  }
+
+  /// Answers a request for a token that is at hand: what `begin` and `finish` do of one.
+  private func answer(with token: any SealedToken) {
+    server.noteRequest()
+    log.prepare()
+    server.idle.note()
+    leaveLargePlace()
+    log.note(read: token)
+    write { buffer throws(SecretMemoryError) in try token.writeReply(into: &buffer) }
   }
 
   private func begin(_ request: Request) {

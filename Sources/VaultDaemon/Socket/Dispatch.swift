@@ -43,6 +43,11 @@ final class Dispatch {
     vault.left(caller)
   }
 
+  /// The token under these names, which are any bytes, where it is at hand; `nil`: begin the request.
+  func sealedToken(_ key: Span<UInt8>, _ account: Span<UInt8>) -> (any SealedToken)? {
+    vault.sealedToken(key, account)
+  }
+
   /// Carries out what `caller` asks, or says how.
   func begin(_ request: Request, caller: CallerID) -> Course {
     if case .get(let get) = request.call, let token = vault.sealedToken(get.id) {
