@@ -11,7 +11,8 @@ import VaultModel
 final class RecordCache {
   // By the number of the names: who asks compares them with what is found, and no name is kept twice.
   private var records: [Int: KeptRecord] = [:]
-  private var size = 0
+  /// What they take of it.
+  private(set) var size = 0
   private let shield = Shield()
   // How often the file had been changed by others when these were read.
   private var others: UInt32 = 0
