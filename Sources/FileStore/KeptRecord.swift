@@ -95,6 +95,8 @@ final class KeptRecord: SealedToken {
       hasLabel: texts.hasLabel, size: count, store: store, pending: name.standing.marks.contains(.pending))
   }
 
+  var textBytes: Int { texts.key.count + texts.account.count + texts.label.count }
+
   func withTexts<Failure: Error>(
     _ body: (_ key: Span<UInt8>, _ account: Span<UInt8>, _ label: Span<UInt8>) throws(Failure) -> Void
   ) throws(Failure) {

@@ -47,7 +47,7 @@ import SecretMemory
     guard input.count == output.count else { return false }
     // Eight blocks: a token of the usual kind has three.
     var stream = InlineArray<128, UInt8>(repeating: 0)
-    defer { wipe(&stream) }
+    defer { wipe(&stream, min(128, input.count + Self.block - 1)) }
     var place = 0
     var low = counter.low
     while place < input.count {
@@ -86,8 +86,9 @@ import SecretMemory
     }
   }
 
-  private func wipe(_ stream: inout InlineArray<128, UInt8>) {
+  /// Wipes the first bytes of it: all that were used.
+  private func wipe(_ stream: inout InlineArray<128, UInt8>, _ count: Int) {
     var bytes = stream.mutableSpan
-    unsafe bytes.withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
+    unsafe bytes.withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, min(count, $0.count)) }
   }
 }

@@ -11,6 +11,9 @@ public protocol SealedToken: AnyObject, SealedSecret {
   /// What an answer says of its entry, beside the texts.
   var facts: EntryFacts { get }
 
+  /// How many bytes the texts of its entry have, all together.
+  var textBytes: Int { get }
+
   /// Gives `body` the texts of its entry: UTF-8, valid by the rules of each. Where it has no label, that is empty.
   func withTexts<Failure: Error>(
     _ body: (_ key: Span<UInt8>, _ account: Span<UInt8>, _ label: Span<UInt8>) throws(Failure) -> Void

@@ -9,7 +9,7 @@ extension SecretBuffer {
   mutating func appendMembers(of entry: Entry) throws(SecretMemoryError) {
     let (key, account, label) = (entry.id.key.text, entry.id.account.text, entry.label ?? "")
     let (one, other, third) = (key.utf8.span, account.utf8.span, label.utf8.span)
-    _ = try fill(atLeast: EntryWriter.mostBytes(one, other, third)) { free in
+    _ = try fill(atLeast: EntryWriter.mostBytes(texts: one.count + other.count + third.count)) { free in
       var end = 0
       EntryWriter.put(EntryFacts(entry), one, other, third, into: &free, at: &end)
       return end
@@ -19,10 +19,10 @@ extension SecretBuffer {
 
 /// Writes entries into memory that has room for them.
 enum EntryWriter {
-  /// The most bytes that an entry with these texts takes.
-  static func mostBytes(_ key: Span<UInt8>, _ account: Span<UInt8>, _ label: Span<UInt8>) -> Int {
+  /// The most bytes that an entry takes whose texts have so many bytes.
+  static func mostBytes(texts: Int) -> Int {
     // Names, punctuation, and six numbers; an escape takes five bytes more than what it stands for.
-    176 + 6 * mostIntegerBytes + 6 * (key.count + account.count + label.count)
+    176 + 6 * mostIntegerBytes + 6 * texts
   }
 
   /// Writes the members of an entry, without braces around them. The texts are valid UTF-8.

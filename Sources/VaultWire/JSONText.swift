@@ -21,22 +21,34 @@ extension MutableSpan<UInt8> {
       self[end] = UInt8(ascii: "-")
       end += 1
     }
-    putDigits(value.magnitude, at: &end)
+    // Of up to 19 digits, eight at a time.
+    let (upper, last) = value.magnitude.quotientAndRemainder(dividingBy: 100_000_000)
+    if upper == 0 { return putFirst(last, at: &end) }
+    if upper < 100_000_000 {
+      putFirst(upper, at: &end)
+    } else {
+      let (first, middle) = upper.quotientAndRemainder(dividingBy: 100_000_000)
+      putFirst(first, at: &end)
+      putEight(middle, at: &end)
+    }
+    putEight(last, at: &end)
   }
 
-  private mutating func putDigits(_ value: UInt64, at end: inout Int) {
-    let (most, last) = value.quotientAndRemainder(dividingBy: 100_000_000)
-    let digits = last.eightDigits
-    if most > 0 {
-      putDigits(most, at: &end)
-      writeWord(digits, at: end)
-      end += 8
-    } else {
-      // Zeros in front are moved out of the word, but for the last digit of 0.
-      let zeros = min(7, (digits & UInt64(everyByte: 0x0F)).trailingZeroBitCount / 8)
-      writeWord(digits >> UInt64(8 * zeros), at: end)
-      end += 8 - zeros
-    }
+  /// Writes the digits of a number below 100,000,000.
+  @inline(__always)
+  private mutating func putFirst(_ value: UInt64, at end: inout Int) {
+    let digits = value.eightDigits
+    // Zeros in front are moved out of the word, but for the last digit of 0.
+    let zeros = min(7, (digits & UInt64(everyByte: 0x0F)).trailingZeroBitCount / 8)
+    writeWord(digits >> UInt64(8 * zeros), at: end)
+    end += 8 - zeros
+  }
+
+  /// Writes a number below 100,000,000 with zeros in front.
+  @inline(__always)
+  private mutating func putEight(_ value: UInt64, at end: inout Int) {
+    writeWord(value.eightDigits, at: end)
+    end += 8
   }
 
   /// Writes a string. Everything goes as it is but the two characters that JSON gives a meaning and C0 controls

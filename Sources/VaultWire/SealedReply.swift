@@ -67,11 +67,7 @@ extension SecretBuffer {
 
 extension SealedToken {
   /// The most bytes that its entry takes.
-  fileprivate var mostEntryBytes: Int {
-    var most = 0
-    withTexts { key, account, label in most = EntryWriter.mostBytes(key, account, label) }
-    return most
-  }
+  fileprivate var mostEntryBytes: Int { EntryWriter.mostBytes(texts: textBytes) }
 
   /// Writes the members of its entry.
   fileprivate func put(into free: inout MutableSpan<UInt8>, at end: inout Int) {

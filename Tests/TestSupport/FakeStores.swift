@@ -149,6 +149,11 @@ public final class UnsealedToken: SealedToken {
 
   public var facts: EntryFacts { EntryFacts(token.entry) }
 
+  public var textBytes: Int {
+    let id = token.entry.id
+    return id.key.text.utf8.count + id.account.text.utf8.count + (token.entry.label ?? "").utf8.count
+  }
+
   public func withTexts<Failure: Error>(
     _ body: (_ key: Span<UInt8>, _ account: Span<UInt8>, _ label: Span<UInt8>) throws(Failure) -> Void
   ) throws(Failure) {
