@@ -142,8 +142,8 @@ public enum Limits {
   public static let cacheMilliseconds: Int64 = 1_000
   /// Bytes of such values: a thousand tokens and more, or a few of the largest; with more the cache begins anew.
   public static let cacheBytes = 4_194_304
-  /// Bytes that records of the vault file may take in memory, sealed, so that the file need not be asked again: 100,000
-  /// tokens of the usual kind and half as many again. Dropped whole where one more does not fit, and after a quiet minute.
+  /// Bytes that records of the vault file may take in memory, their secrets sealed, so that the file need not be asked
+  /// again: 150,000 tokens and more of the usual kind. Dropped whole where one more does not fit, and after a quiet minute.
   public static let keptBytes = 67_108_864
   /// Names of entries that are known again by their bytes: a power of two.
   public static let namesKept = 1_024

@@ -79,6 +79,42 @@ import VaultWire
     #expect(await journald.text() == "<3>error\n<4>warning\n<6>info\n<7>debug\n")
   }
 
+  @Test(
+    "the end of a turn with lines is asked for once, also for lines that were there before, and as long as some are left"
+  )
+  func announced() async throws {
+    _ = try await RealLoop.get()
+    try await check()
+
+    @VaultActor func check() throws {
+      let written = Written(level: .info)
+      let journal = written.journal
+      var asked = 0
+      journal.note(.info, "before anybody listened")
+      journal.onLines = { asked += 1 }
+      #expect(asked == 1)
+      journal.note(.info, "one more")
+      #expect(asked == 1)
+      journal.endTurn()
+      #expect(written.text() == "before anybody listened\none more\n")
+      journal.note(.debug, "of no interest")
+      #expect(asked == 1)
+      // More than a pipe takes: the rest is tried again at the end of each turn, until somebody reads.
+      for _ in 0..<17 { journal.note(.info, String(repeating: "x", count: 4_000)) }
+      #expect(asked == 2)
+      journal.endTurn()
+      #expect(asked == 3)
+      journal.endTurn()
+      #expect(asked == 4)
+      _ = written.text()
+      written.pass(milliseconds: Limits.journalMilliseconds)
+      journal.endTurn()
+      #expect(written.text().hasSuffix("x\n"))
+      journal.note(.info, "and again")
+      #expect(asked == 5)
+    }
+  }
+
   @Test("lines below the level are not written")
   func level() async throws {
     _ = try await RealLoop.get()

@@ -38,8 +38,9 @@ final class Journal {
   /// Lines of this level and of more important ones are written.
   var level: Level
 
-  /// Called with the first line of a turn, at whose end `endTurn` is to be called.
-  var onLines: (@VaultActor () -> Void)?
+  /// Called in a turn with lines, at whose end `endTurn` is to be called: with the first one, and where lines of an earlier
+  /// turn are left.
+  var onLines: (@VaultActor () -> Void)? { didSet { announce() } }
 
   private let output: Int32
   private let kind: clinux_output
@@ -48,7 +49,7 @@ final class Journal {
   private let alarms: Alarms
 
   private var lines: [UInt8] = []
-  private var hasSaidSo = false
+  private var isAnnounced = false
   private var dropped = 0
   private var gathering: [RequestLog] = []
   private var windowEnd = BootTime(milliseconds: .min)
@@ -89,9 +90,13 @@ final class Journal {
     if showsPriorities { line.add(raw: "<\(level.priority)>") }
     body(&line)
     line.end(into: &lines)
-    if hasSaidSo { return }
-    hasSaidSo = true
-    onLines?()
+    announce()
+  }
+
+  private func announce() {
+    guard !isAnnounced, !lines.isEmpty, let onLines else { return }
+    isAnnounced = true
+    onLines()
   }
 
   /// Has `log` write what it gathered once this window is over.
@@ -103,7 +108,9 @@ final class Journal {
   /// Writes the lines of this turn, unless there have been many writes in this window. To be called at the end of a turn
   /// with lines.
   func endTurn() {
-    hasSaidSo = false
+    isAnnounced = false
+    // What is left now is for the end of the next turn.
+    defer { announce() }
     guard !lines.isEmpty else { return }
     let now = clock.boot
     if now >= windowEnd {
