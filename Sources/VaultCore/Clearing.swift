@@ -184,6 +184,7 @@ extension Vault {
     let asksProvider = preference != .file
     let mayBeInFile = fileMayHoldRecords
     let provider = copyInSecretService(known)
+    if provider == .counts, !state.providerAnswered { try await state.noteProvider() }
 
     // The word about the removal first: from here on no copy counts.
     // Whatever was known of it is known no more.
@@ -251,7 +252,8 @@ extension Vault {
     return switch known.standing {
     case .present: .counts
     case .superseded(let old): old != nil || known.intent != nil ? .stale : .none
-    case .removed: .stale
+    // Where none ever answered, there never was one.
+    case .removed: known.intent != nil || state.providerAnswered ? .stale : .none
     // Its secret was removed when its time was over.
     case .expired: .none
     case .absent: known.intent != nil ? .stale : .none

@@ -290,6 +290,11 @@ extension Vault {
         switch known.standing {
         case .present(let entry): entry
         case .superseded(let old): old
+        // Nobody has seen it go: it may be there still, and of it no more is known than when it was cleared.
+        case .removed(let time) where state.providerAnswered:
+          Entry(
+            id: entry.id, version: known.version, created: time, modified: time, size: 0,
+            store: .secretService)
         case .removed, .absent, .expired: nil
         }
       try await state.keep(

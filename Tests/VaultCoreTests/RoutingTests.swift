@@ -251,6 +251,44 @@ struct Bench {
     #expect(try await bench.get("a.b") == "again")
   }
 
+  @Test(
+    "what was cleared while the Secret Service was left out does not come back from it, whatever was set since",
+    arguments: [nil, Bench.away])
+  @VaultActor func clearedTwiceInFile(trouble: VaultError?) async throws {
+    let bench = Bench()
+    try await bench.set("a.b", "old")
+    bench.vault.preference = .file
+    bench.provider.trouble = trouble
+    #expect(try await bench.clear("a.b").pending)
+    try await bench.set("a.b", "new")
+    #expect(try await bench.get("a.b") == "new")
+    #expect(try await bench.clear("a.b").pending)
+    bench.vault.preference = .auto
+    #expect(try await bench.outcome("a.b") == .notFound)
+    #expect(try await bench.vault.list(nil).isEmpty)
+    // The next sign of life of the provider, and what was owed to it is done.
+    bench.provider.trouble = nil
+    try await bench.set("c.d", "other")
+    #expect(try await bench.outcome("a.b") == .notFound)
+    #expect(await bench.becomesTrue { bench.provider.items.count == 1 })
+  }
+
+  @Test("where no provider ever answered, nothing is owed to one: a clear behind another is not pending")
+  @VaultActor func clearedTwiceWithoutProvider() async throws {
+    let bench = Bench(.file)
+    try await bench.set("a.b", "old")
+    bench.file.isUnlocked = false
+    #expect(try await bench.clear("a.b").pending, "the file is closed")
+    bench.file.isUnlocked = true
+    #expect(try await bench.outcome("a.b") == .notFound)
+    // What was left in the file goes.
+    #expect(try await bench.clear("a.b") == Clearance(cleared: 1, pending: false))
+    #expect(bench.state.isEmpty)
+    try await bench.set("a.b", "new")
+    #expect(try await bench.clear("a.b") == Clearance(cleared: 1, pending: false))
+    #expect(try await bench.clear("a.b") == Clearance(cleared: 0, pending: false))
+  }
+
   @Test("clear of a key that is known nowhere succeeds, with nothing pending")
   @VaultActor func clearNothing() async throws {
     let bench = Bench()
