@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -110,7 +111,8 @@ int clinux_socket_pair(int sockets[2]) {
 
 ptrdiff_t clinux_receive(int socket, void *bytes, size_t count) {
   for (;;) {
-    ssize_t received = recv(socket, bytes, count, 0);
+    // Not by recv(3), nor below by send(3): see `clinux_epoll_wait`.
+    ssize_t received = syscall(SYS_recvfrom, socket, bytes, count, 0, NULL, NULL);
     if (received >= 0) return received;
     if (errno != EINTR) return -errno;
   }
@@ -118,7 +120,7 @@ ptrdiff_t clinux_receive(int socket, void *bytes, size_t count) {
 
 ptrdiff_t clinux_send(int socket, const void *bytes, size_t count) {
   for (;;) {
-    ssize_t sent = send(socket, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t sent = syscall(SYS_sendto, socket, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
     if (sent >= 0) return sent;
     if (errno != EINTR) return -errno;
   }

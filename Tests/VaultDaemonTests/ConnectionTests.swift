@@ -131,6 +131,47 @@ import VaultModel
   }
 
   @Test(
+    "what a client sends and its end are both seen where they come before the loop looks",
+    arguments: [true, false])
+  func togetherWithTheEnd(isShut: Bool) async throws {
+    let reception = try await Reception()
+    for caller in try await callers(of: reception) {
+      if isShut { #expect(caller.frames(1).count == 1 && caller.isClosed()) }
+    }
+    await reception.settle { reception.server.count == 0 }
+    #expect(await reception.server.count == 0, "each connection was seen to end")
+    #expect(await reception.file.inner.items.count == 3)
+
+    /// All that they do is done within one job of the loop.
+    @VaultActor func callers(of reception: Reception) throws -> [Caller] {
+      try (0..<3).compactMap { number in
+        let caller = try reception.connect()
+        caller.send(set("n.k\(number)"))
+        if isShut { caller.shutSending() }
+        return isShut ? caller : nil
+      }
+    }
+  }
+
+  @Test("what comes behind a read that took all that there was room for is read too", arguments: [0, 1])
+  func behindAFullRead(more: Int) async throws {
+    let reception = try await Reception()
+    let caller = try await reception.connect()
+    // Blanks in front of a call, so that the first read is as full as it can be and holds whole frames.
+    let first = String(repeating: " ", count: Limits.smallFrameBytes - get("n.k").utf8.count - 1 + more)
+    #expect(first.utf8.count + get("n.k").utf8.count + 1 == Limits.smallFrameBytes + more)
+    await withPromise { (done: Promise<Void>) in
+      Task { @VaultActor in
+        caller.send(first + get("n.k"), get("n.k"))
+        done.resume()
+      }
+    }
+    #expect(caller.frames(2).count == 2)
+    caller.send(get("n.k"))
+    #expect(caller.frames(1).count == 1)
+  }
+
+  @Test(
     "what is no call gets one error and the end, and nothing behind it is carried out",
     arguments: ["", "{", "[]", "nonsense", #"{"method":1}"#.dropLast() + "", "{}}"])
   func malformed(text: String) async throws {

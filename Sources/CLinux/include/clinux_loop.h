@@ -13,6 +13,9 @@ enum {
   CLINUX_HUNG_UP = 4,
   /// Asked for: report what is ready when it comes up, and not again for as long as it lasts.
   CLINUX_ONCE = 8,
+  /// Reported where readability is asked for once: the other end sends no more, so that nothing else will come up which
+  /// says that there is something to read.
+  CLINUX_LAST = 16,
 };
 
 /// A descriptor that is ready, by the token that it was added with.

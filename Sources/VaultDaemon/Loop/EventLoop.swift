@@ -2,9 +2,9 @@
 // the vault's actor that came up. It is itself one job of that actor that never ends, so everything that it calls
 // may use the vault without a hop. Knows nothing of requests.
 //
-// Level-triggered, on purpose. Edge-triggered watching would have to ask for writability from the start, and the
-// kernel then reports every answer that a client takes out of its socket: one wake-up more a request. Here a
-// connection asks for readability once and changes that only when it has to wait.
+// Level-triggered, unless a watcher asks otherwise: a connection does, of readability. The kernel looks at each descriptor
+// that it reported again, with the next wait, whether it still is ready; where it reports once it need not. Writability
+// is asked for by those who wait for it alone: else every answer that a client takes would be reported.
 
 import CLinux
 import VaultCore
@@ -24,8 +24,11 @@ struct Readiness: OptionSet, Sendable {
   static let writable = Readiness(rawValue: UInt32(CLINUX_WRITABLE))
   /// Both directions are shut, or the descriptor failed. Reported always, never asked for.
   static let hungUp = Readiness(rawValue: UInt32(CLINUX_HUNG_UP))
-  /// Asked for where a state that lasts is to be reported once: a peer that hung up, while its request runs.
+  /// Asked for where a state that lasts is to be reported once: a peer that hung up, while its request runs. With
+  /// `readable`: whoever is told reads until there is nothing left, or asks again (`change`).
   static let once = Readiness(rawValue: UInt32(CLINUX_ONCE))
+  /// Reported with `once` and `readable`: the other end sends no more, and its end is still to be read.
+  static let last = Readiness(rawValue: UInt32(CLINUX_LAST))
 }
 
 /// Whoever is called when a descriptor is ready.

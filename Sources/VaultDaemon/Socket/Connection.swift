@@ -34,7 +34,9 @@ final class Connection: Watcher {
   private var socket: Descriptor?
   private var isClosed = false
   private var watch: EventLoop.Watch?
-  private var interest = Readiness.readable
+  private var interest: Readiness = [.readable, .once]
+  // Whether there may be more to read though nothing further is reported.
+  private var mayHaveMore = false
 
   // What came in and was not decoded, and how far it was searched for the end of a frame.
   private let held = BufferPlace()
@@ -93,7 +95,13 @@ final class Connection: Watcher {
     // Nobody will read an answer. What was sent before is still carried out.
     if readiness.contains(.hungUp) { losePeer() }
     if readiness.contains(.readable) {
-      if wantsInput { receive() } else { ask(for: interest.subtracting(.readable)) }
+      if wantsInput {
+        receive()
+        // What was reported once has to be asked for again where there may be more of it.
+        if !hasEnded, mayHaveMore || !readiness.isDisjoint(with: [.last, .hungUp]) { askAgain() }
+      } else {
+        ask(for: interest.subtracting(.readable))
+      }
     }
     // What a client does not take counts before others leave as much.
     if outbox.isBlocked { goOn() }
@@ -196,19 +204,22 @@ final class Connection: Watcher {
       if !shared.isEmpty { keepCopy(of: shared) }
       shared.empty(keeping: Limits.smallFrameBytes)
       server.received.put(shared)
+    } else {
+      mayHaveMore = true
     }
   }
 
   // Not of the actor: a closure of the actor's that is given to another module asks at each call whether it runs where
   // it should.
   private nonisolated static func receive(
-    _ socket: Int32, _ buffer: inout SecretBuffer
+    _ socket: Int32, _ buffer: inout SecretBuffer, _ isFull: inout Bool
   ) throws(SecretMemoryError) -> Int {
     var result = 0
     // The buffer's limit is beyond the longest frame, which is refused before it is reached.
     _ = try buffer.fill(atLeast: Limits.receiveBytes) { free in
       unsafe free.withUnsafeMutableBytes { bytes in
         result = unsafe clinux_receive(socket, bytes.baseAddress, bytes.count)
+        isFull = result == bytes.count
       }
       return max(0, result)
     }
@@ -217,8 +228,9 @@ final class Connection: Watcher {
 
   private func receive(into buffer: inout SecretBuffer) -> Arrival {
     var result = 0
+    mayHaveMore = false
     do throws(SecretMemoryError) {
-      result = try Self.receive(number, &buffer)
+      result = try Self.receive(number, &buffer, &mayHaveMore)
     } catch {
       fail(VaultError(error))
       return .nothing
@@ -440,8 +452,8 @@ final class Connection: Watcher {
     flush()
     stream()
     // Where nearly every request ends: nothing is left of it, and what the loop was asked for is right.
-    if held.isEmpty && outbox.isEmpty && buffered == 0 && interest == .readable && !hasEnded && !isClosing
-      && !isPeerGone
+    if held.isEmpty && outbox.isEmpty && buffered == 0 && interest == [.readable, .once] && !hasEnded
+      && !isClosing && !isPeerGone
     {
       return
     }
@@ -504,12 +516,17 @@ final class Connection: Watcher {
     server.bufferedChanged(by: change)
   }
 
-  /// Changes what the loop reports. With nothing asked for, it still reports that the peer hung up: once, for the
-  /// state lasts.
+  /// Changes what the loop reports: always once, for states last. With nothing asked for, it still reports that the peer
+  /// hung up.
   private func ask(for wanted: Readiness) {
     if wanted == interest { return }
     interest = wanted
+    askAgain()
+  }
+
+  /// Has the loop report anew what is asked for, where it is so now.
+  private func askAgain() {
     guard let watch else { return }
-    server.loop.change(watch, to: wanted.isEmpty ? .once : wanted)
+    server.loop.change(watch, to: interest)
   }
 }
