@@ -283,10 +283,23 @@ extension Vault {
     guard !state.isEmpty, file.isUnlocked, let records = try? state.records(nil) else { return }
     await sideBySide(records) { record in
       switch record.standing {
-      case .present, .removed, .expired:
+      case .present, .expired:
         await self.turns.take(record.id) { await self.removeStaleCopy(record.id, upTo: record.version) }
+      case .removed: await self.finishRemoval(record)
       case .superseded, .absent: break
       }
+    }
+  }
+
+  /// Removes what the file has of a key that was cleared. Where no provider ever answered, that was all that was owed.
+  private func finishRemoval(_ record: StateRecord) async {
+    await turns.take(record.id) {
+      await removeStaleCopy(record.id, upTo: record.version)
+      guard !state.providerAnswered, record.intent == nil, !isSessionClosed,
+        (try? self.record(record.id)) == record,
+        case .missing = file.lookUp(record.id)
+      else { return }
+      try? await state.drop(record.id, version: record.version)
     }
   }
 

@@ -105,6 +105,24 @@ import VaultModel
     #expect(bench.file.removals.count == Self.count && bench.state.namespaceRemovals.isEmpty)
   }
 
+  @Test("what was cleared in a locked file is forgotten once that is opened, where no provider can have it")
+  @VaultActor func nothingIsLeft() async throws {
+    for providerAnswered in [false, true] {
+      let bench = Bench(.file)
+      try await bench.set("a.b", "v")
+      try await bench.set("a.c", "v")
+      if providerAnswered { try await bench.state.noteProvider() }
+      bench.vault.lock()
+      #expect(try await bench.clear("a.b").pending)
+      #expect(!bench.state.isEmpty)
+      try await bench.vault.unlock(.passphrase(bench.secret("p")))
+      #expect(bench.file.items.count == 1)
+      #expect(bench.state.isEmpty == !providerAnswered)
+      #expect(try await bench.outcome("a.b") == .notFound)
+      #expect(try await bench.get("a.c") == "v")
+    }
+  }
+
   /// A vault whose locked file has a key that was logged out.
   @VaultActor private static func owing() async throws -> Bench {
     let bench = Bench(.file)

@@ -227,14 +227,14 @@ final class Connection: Watcher {
   }
 
   private func receive(into buffer: inout SecretBuffer) -> Arrival {
-    var result = 0
-    mayHaveMore = false
+    var (result, isFull) = (0, false)
     do throws(SecretMemoryError) {
-      result = try Self.receive(number, &buffer, &mayHaveMore)
+      result = try Self.receive(number, &buffer, &isFull)
     } catch {
       fail(VaultError(error))
       return .nothing
     }
+    mayHaveMore = isFull
     if result > 0 { return .bytes }
     return result == -Int(EAGAIN) ? .nothing : .end
   }
