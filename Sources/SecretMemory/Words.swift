@@ -74,7 +74,8 @@ extension MutableSpan<UInt8> {
     }
   }
 
-  /// Writes all of `source` from `place` on.
+  /// Writes all of `source` from `place` on. Part of the caller, where a literal is a few words of known number.
+  @inlinable @inline(__always)
   public mutating func write(_ source: Span<UInt8>, at place: Int) {
     precondition(place >= 0 && source.count <= count - place)
     unsafe source.withUnsafeBytes { from in

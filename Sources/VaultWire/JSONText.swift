@@ -145,7 +145,21 @@ extension Span<UInt8> {
   }
 
   /// Whether they are ASCII that stands in a string as it is.
-  var isPlainText: Bool { isASCII && firstEscaped(from: 0) == count }
+  var isPlainText: Bool {
+    var others: UInt64 = 0
+    var index = 0
+    while index + 8 <= count {
+      let word = word(at: index)
+      others |= word.escapedBytes | word & UInt64(everyByte: 0x80)
+      index += 8
+    }
+    // Of the last eight bytes some were looked at before.
+    if count >= 8 {
+      let word = word(at: count - 8)
+      return (others | word.escapedBytes | word & UInt64(everyByte: 0x80)) == 0
+    }
+    return isASCII && firstEscaped(from: 0) == count
+  }
 }
 
 extension UInt64 {
