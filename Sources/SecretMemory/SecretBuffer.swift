@@ -100,20 +100,6 @@ public struct SecretBuffer: ~Copyable, Sendable {
     self.end += 1
   }
 
-  /// Adds the bytes of a sealed secret: on their way they are in no other memory.
-  /// - Throws: `.exhausted`, or `.notOpened`; nothing is added then.
-  public mutating func append(_ secret: some SealedSecret) throws(SecretMemoryError) {
-    let count = secret.count
-    try makeRoom(for: count)
-    let isOpen = storage.withMutableBytes(in: end..<end + count) { room in
-      let isOpen = secret.open(into: &room)
-      if !isOpen { unsafe wipe(&room, from: 0, count: count) }
-      return isOpen
-    }
-    guard isOpen else { throw .notOpened }
-    end += count
-  }
-
   /// Wipes and drops the first `count` bytes.
   public mutating func removeFirst(_ count: Int) {
     precondition(count >= 0 && count <= self.count)

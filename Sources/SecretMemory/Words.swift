@@ -46,10 +46,7 @@ extension MutableSpan<UInt8> {
   /// Writes a number from `place` on, its largest byte first.
   @inlinable @inline(__always)
   public mutating func write(_ number: UInt64, at place: Int) {
-    precondition(place >= 0 && place <= count - 8)
-    unsafe withUnsafeMutableBytes { bytes in
-      unsafe bytes.storeBytes(of: number.bigEndian, toByteOffset: place, as: UInt64.self)
-    }
+    writeWord(number.bigEndian, at: place)
   }
 
   /// Writes eight bytes from `place` on, in the order that the machine has them.
